@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grammar of models: a list of layers, each reading the wires that the one before it gives.
+//
+//   cal(K)  cal(K,lo:hi)      calibrators, one a wire, K keypoints; without a range it is fitted to the data
+//   lin(D)  lin(D,split)      linear embedding; D follows from the next layer if left out; see Embedding
+//   lat(GxS)  lat  lat(GxS,simplex)   G lattices of S wires each; without a size one lattice of all wires
+//   gather(GxS)  gather(3,1,2)  which wires go on: G groups of S different ones drawn at random, or listed
+//   sum                       one wire: the sum of all
+//
+// A lattice layer is preceded by a seeded random permutation of its wires unless `gather` wired it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/words.h"
+
+namespace espalier {
+
+enum class LayerKind { cal, lin, lat, gather, sum };
+template <>
+struct Words<LayerKind> {
+  static constexpr std::string_view list[] = {"cal", "lin", "lat", "gather", "sum"};
+};
+
+/// What the rows of a linear embedding read. Non-monotone rows read non-monotone wires only.
+enum class Embedding {
+  mixed,  ///< monotone rows read all wires: weights >= 0 on monotone ones, free on the others
+  split,  ///< monotone rows read monotone wires only, as in the paper
+};
+template <>
+struct Words<Embedding> {
+  static constexpr std::string_view list[] = {"mixed", "split"};
+};
+
+enum class Interpolation { multilinear, simplex };
+template <>
+struct Words<Interpolation> {
+  static constexpr std::string_view list[] = {"multilinear", "simplex"};
+};
+
+struct Range {
+  float lo;
+  float hi;
+};
+
+/// One layer as written; 0 stands for a size that was left out.
+struct LayerSpec {
+  LayerKind kind;
+  int keypoints = 0;                                       // cal
+  std::optional<Range> range;                              // cal
+  int outputs = 0;                                         // lin
+  int monotone_outputs = 0;                                // lin(D,monotone=N); 0: the monotone share of the inputs
+  Embedding embedding = Embedding::mixed;                  // lin
+  int groups = 0;                                          // lat, gather: G
+  int group_size = 0;                                      // lat, gather: S
+  Interpolation interpolation = Interpolation::multilinear;  // lat
+  std::vector<int> wires;                                  // gather: the listed ones
+};
+
+struct Architecture {
+  std::vector<LayerSpec> layers;
+};
+
+/// Reads layers. Throws Error (argument) that names the layer and what was wanted.
+Architecture parse_architecture(std::string_view text);
+
+/// Writes layers so that parse_architecture reads them back.
+std::string to_string(const Architecture& architecture);
+
+}  // namespace espalier

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and writing tables as comma-separated values.
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/table.h"
+
+namespace espalier {
+
+/// How to read a file of values. The defaults read what spreadsheets, pandas and R write.
+struct CsvOptions {
+  /// Whether the first line (after skip_lines) names the columns. If not, `columns` must.
+  bool header = true;
+  /// The names of the columns of a file without a header.
+  std::vector<std::string> columns;
+  /// The character between cells; 0 picks the most frequent of , ; tab | in the first line.
+  char delimiter = 0;
+  /// Lines to pass over before the header, or before the first row.
+  int skip_lines = 0;
+  /// Words that mean "missing" beyond the usual ones (an empty cell, NA, N/A, NaN, null in any case, ?).
+  std::vector<std::string> missing;
+  /// The same for single columns; in number columns 96 also matches 96.0.
+  std::map<std::string, std::vector<std::string>> column_missing;
+  /// Columns whose type is not left to inference. A cell of a number column that is not a number
+  /// is then an error. A name that the file does not have is an error too.
+  std::map<std::string, ColumnType> types;
+  /// Columns to leave out.
+  std::vector<std::string> drop;
+  /// If not empty, only these columns are read, those of them that the file has.
+  std::vector<std::string> only;
+};
+
+/// Reads a table. `path` may be "-" for standard input; gzip is recognised by its first bytes.
+///
+/// A column is a number column if each of its cells is a number or missing, else a category column.
+/// A column without a name (the row index that pandas and R write) is left out. Quotes may hold
+/// delimiters, newlines and doubled quotes; spaces around unquoted cells are dropped; CRLF, a byte
+/// order mark and empty lines at the end are accepted.
+///
+/// Throws Error (file) if it cannot be read, and Error (data) with file, line and column for a ragged
+/// row, duplicate column names, a cell that is not of the wanted type, binary content or no rows.
+Table read_csv(const std::string& path, const CsvOptions& options = {});
+
+/// The same from text in memory; `name` stands for the file in messages.
+Table parse_csv(std::string_view text, const CsvOptions& options = {}, std::string_view name = "text");
+
+/// Writes a table as CSV with a header; missing cells are empty, numbers have the fewest digits that
+/// read back to the same float, cells are quoted where they must be.
+void write_csv(const Table& table, std::ostream& out);
+
+}  // namespace espalier

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything: deep lattice networks that rise with the inputs that must raise them.
+#pragma once
+
+#include "espalier/architecture.h"
+#include "espalier/certificate.h"
+#include "espalier/csv.h"
+#include "espalier/error.h"
+#include "espalier/metrics.h"
+#include "espalier/model.h"
+#include "espalier/options.h"
+#include "espalier/report.h"
+#include "espalier/schema.h"
+#include "espalier/simulate.h"
+#include "espalier/table.h"
+#include "espalier/train.h"
+#include "espalier/version.h"

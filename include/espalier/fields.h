@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// One list of fields an options struct. Flags, JSON, documentation and validation are all visitors of
+// that list, so a name, a default, a range and a help text are written once.
+//
+//   visit_fields(options, [](const Field& field, auto& value) { ... });
+//
+// A value is a std::string, std::vector<std::string>, bool, int, std::int64_t, std::uint64_t, double or
+// an enum with Words.
+#pragma once
+
+#include <limits>
+#include <string>
+
+namespace espalier {
+
+struct Field {
+  const char* name;  ///< learning_rate; the flag is --learning-rate
+  const char* help;
+  double min = -std::numeric_limits<double>::infinity();  ///< of numbers, inclusive
+  double max = std::numeric_limits<double>::infinity();
+};
+
+/// learning_rate -> --learning-rate
+inline std::string flag_name(const Field& field) {
+  std::string flag = std::string("--") + field.name;
+  for (char& c : flag) {
+    if (c == '_') c = '-';
+  }
+  return flag;
+}
+
+}  // namespace espalier

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trained model: load, save, predict.
+//
+//   espalier::Model model = espalier::Model::load("loan.esp");
+//   espalier::Table rows = espalier::read_csv("new.csv", model.csv_options());
+//   std::vector<float> risk = model.predict(rows);
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "espalier/csv.h"
+#include "espalier/schema.h"
+#include "espalier/table.h"
+
+namespace espalier {
+
+struct ModelData;  // internal: networks and encoding
+
+/// What predict returns.
+enum class Output {
+  prediction,  ///< classification: the probability of the positive class; regression: the label
+  score,       ///< the output of the network: a logit in classification
+};
+
+/// An immutable trained model. Copies share their data and are cheap. Any number of threads may use
+/// one model at the same time.
+class Model {
+ public:
+  /// Reads a model file. Throws Error (file) if it cannot be read and Error (format) if it is damaged,
+  /// of a newer version, or holds parameters that break an inequality of monotonicity.
+  static Model load(const std::string& path);
+
+  /// Writes the model file atomically: whatever happens, `path` holds the old file or the new one.
+  void save(const std::string& path) const;
+
+  const Schema& schema() const noexcept;
+
+  /// The architecture with all its sizes, in the grammar of architecture.h.
+  std::string architecture() const;
+
+  /// Trained numbers, over all members.
+  std::size_t num_parameters() const noexcept;
+
+  /// Networks that are averaged: 1 unless trained with `ensemble`.
+  int num_members() const noexcept;
+
+  /// The options the model was trained with and how training went, as JSON text.
+  const std::string& training_json() const noexcept;
+
+  /// 16 hexadecimal digits that change with any bit of the model.
+  std::string hash() const;
+
+  /// `base` with what the model needs added: the columns to read and their types.
+  CsvOptions csv_options(CsvOptions base = {}) const;
+
+  /// One number a row. Columns are found by name; others are ignored. Throws Error (data) if a column
+  /// is absent or of another type. `threads` 0 uses all cores.
+  std::vector<float> predict(const Table& table, Output output = Output::prediction, int threads = 0) const;
+
+  /// Internal.
+  explicit Model(std::shared_ptr<const ModelData> data) : data_(std::move(data)) {}
+  const ModelData& data() const noexcept { return *data_; }
+
+ private:
+  std::shared_ptr<const ModelData> data_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model laid open: architecture, wiring, parameters a layer, calibrator tables, what is monotone in what.
+#pragma once
+
+#include <string>
+
+#include "espalier/model.h"
+
+namespace espalier {
+
+/// For people: a page of text.
+std::string inspect_text(const Model& model);
+
+/// For programs: the same and every number, as JSON text.
+std::string inspect_json(const Model& model);
+
+}  // namespace espalier

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model knows of its table: which columns it reads, what they mean, what it predicts.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/words.h"
+
+namespace espalier {
+
+enum class FeatureKind { number, ordered, category };
+enum class Monotonicity { none, increasing, decreasing };
+enum class Task { automatic, classification, regression };
+
+template <>
+struct Words<FeatureKind> {
+  static constexpr std::string_view list[] = {"number", "ordered", "category"};
+};
+template <>
+struct Words<Monotonicity> {
+  static constexpr std::string_view list[] = {"none", "increasing", "decreasing"};
+};
+template <>
+struct Words<Task> {
+  static constexpr std::string_view list[] = {"automatic", "classification", "regression"};
+};
+
+/// One column that the model reads.
+struct Feature {
+  std::string name;
+  FeatureKind kind = FeatureKind::number;
+  Monotonicity monotonicity = Monotonicity::none;
+
+  /// number, ordered: where the calibrators bend, strictly increasing, at least two. An ordered
+  /// feature counts its words 0, 1, 2, ...
+  std::vector<float> keypoints;
+  /// number, ordered: whether training had missing cells, so that an output for them was learned.
+  bool learns_missing = false;
+  /// number, ordered: what a missing cell counts as where none was learned: the training median.
+  float typical = 0;
+
+  /// ordered: its words from low to high. category: the words seen in training; the empty word is
+  /// "missing" as a category of its own.
+  std::vector<std::string> words;
+  /// category: the share of the training weight of each word. An unseen word counts as the mean of
+  /// the trained ones with these weights.
+  std::vector<float> shares;
+  /// category: the last entry of words stands for all that were too rare for one of their own, and
+  /// unseen words join it.
+  bool pools_rare = false;
+
+  /// Words that mean "missing" in this column beyond the usual ones.
+  std::vector<std::string> missing;
+};
+
+/// The column that the model predicts.
+struct Label {
+  std::string name;
+  Task task = Task::regression;  ///< never automatic in a model
+  bool is_number = true;         ///< how the column is written in tables
+  /// classification: the two values, as words (a number with its fewest digits).
+  std::string negative;
+  std::string positive;
+};
+
+struct Schema {
+  std::vector<Feature> features;
+  Label label;
+  std::string weight;  ///< the column of row weights, or empty
+};
+
+}  // namespace espalier

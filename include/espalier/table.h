@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table in memory, column by column, before it meets a model.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace espalier {
+
+enum class ColumnType { number, category };
+
+/// The code of a missing cell in a category column.
+inline constexpr std::int32_t kMissingCode = -1;
+
+/// One column. A number column fills `numbers`, a category column fills `words` and `codes`.
+struct Column {
+  std::string name;
+  ColumnType type = ColumnType::number;
+  std::vector<float> numbers;         ///< one a row; NaN is missing
+  std::vector<std::string> words;     ///< the distinct words, in order of first appearance
+  std::vector<std::int32_t> codes;    ///< one a row: an index into words, or kMissingCode
+  std::vector<std::string> missing;   ///< words that meant "missing" here beyond the usual ones
+};
+
+struct Table {
+  std::string name;  ///< where it came from, for messages: a file name
+  std::vector<Column> columns;
+  std::size_t num_rows = 0;
+
+  /// The column of that name, or nullptr.
+  const Column* find(std::string_view column_name) const noexcept {
+    for (const Column& column : columns) {
+      if (column.name == column_name) return &column;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace espalier

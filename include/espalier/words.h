@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Enumerators and the words that stand for them in flags, JSON and files: one list a type.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace espalier {
+
+/// Specialised for each enum of the API: `list` holds the word of each enumerator, in order.
+template <class Enum>
+struct Words;
+
+template <class Enum>
+constexpr std::string_view to_word(Enum value) {
+  return Words<Enum>::list[static_cast<std::size_t>(value)];
+}
+
+template <class Enum>
+constexpr std::optional<Enum> from_word(std::string_view word) {
+  for (std::size_t i = 0; i < std::size(Words<Enum>::list); ++i) {
+    if (Words<Enum>::list[i] == word) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace espalier
