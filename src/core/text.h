@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The word somebody probably meant, for error messages.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace espalier {
+
+// The least number of letters to insert, delete or replace; upper and lower case (ASCII) are the
+// same.
+inline std::size_t edit_distance(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  std::vector<std::size_t> row(b.size() + 1);  // row[j]: from the first i letters of a to j of b
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (lower(a[i]) == lower(b[j]) ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+// The first of the closest candidates; none if even that differs in more than two letters and more
+// than a third of the word, or in all of them.
+inline std::optional<std::string> nearest(std::string_view word,
+                                          std::span<const std::string> candidates) {
+  std::size_t limit = std::max<std::size_t>(2, word.size() / 3) + 1;
+  std::optional<std::string> best;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance >= limit || distance >= std::max(word.size(), candidate.size())) continue;
+    limit = distance;
+    best = candidate;
+  }
+  return best;
+}
+
+}  // namespace espalier

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/text.h"
+
+#include <gtest/gtest.h>
+
+namespace espalier {
+namespace {
+
+TEST(EditDistance, CountsInsertionsDeletionsAndReplacements) {
+  EXPECT_EQ(edit_distance("", ""), 0u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("abc", ""), 3u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("Age", "age"), 0u);
+  EXPECT_EQ(edit_distance("epoch", "epochs"), 1u);
+}
+
+TEST(Nearest, FindsTheWordThatWasMeant) {
+  const std::vector<std::string> words = {"epochs", "learning_rate", "seed", "age", "wage"};
+  EXPECT_EQ(nearest("epoch", words), "epochs");
+  EXPECT_EQ(nearest("lerning_rte", words), "learning_rate");
+  EXPECT_EQ(nearest("AGE", words), "age");
+  EXPECT_EQ(nearest("sede", words), "seed");
+}
+
+TEST(Nearest, FindsNothingWhereNothingIsNear) {
+  const std::vector<std::string> words = {"epochs", "learning_rate", "ab"};
+  EXPECT_EQ(nearest("temperature", words), std::nullopt);
+  EXPECT_EQ(nearest("", words), std::nullopt);
+  EXPECT_EQ(nearest("xy", words), std::nullopt);
+  EXPECT_EQ(nearest("epochs", {}), std::nullopt);
+}
+
+TEST(Nearest, PrefersTheFirstOfEquals) {
+  const std::vector<std::string> words = {"cat", "bat"};
+  EXPECT_EQ(nearest("rat", words), "cat");
+}
+
+}  // namespace
+}  // namespace espalier

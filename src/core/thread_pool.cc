@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/thread_pool.h"
+
+#include <algorithm>
+#include <cassert>
+#include <system_error>
+#include <utility>
+
+namespace espalier {
+namespace {
+
+constexpr std::uint64_t kGeneration = std::uint64_t{1} << 32;
+constexpr std::uint64_t kInside = kGeneration - 1;
+
+// A worker that finds no job spins, then yields, then sleeps.
+constexpr int kSpins = 1000;
+constexpr int kYields = 50;
+
+std::uint64_t generation(std::uint64_t gate) { return gate >> 32; }
+bool is_open(std::uint64_t gate) { return generation(gate) % 2 == 1; }
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Whether `done` came true while spinning and yielding.
+template <class Done>
+bool spin_until(const Done& done) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (done()) return true;
+    pause();
+  }
+  for (int i = 0; i < kYields; ++i) {
+    if (done()) return true;
+    std::this_thread::yield();
+  }
+  return false;
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads) {
+  if (threads <= 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  try {
+    workers_.reserve(static_cast<std::size_t>(threads) - 1);
+    while (size() < threads) workers_.emplace_back([this] { serve(); });
+  } catch (const std::system_error&) {
+    // No more threads to be had: those that started will do.
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
+  stopping_ = true;
+  wake_sleepers();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::run_job(const Job& job) {
+  assert(!is_open(gate_) && "run() inside run()");
+  job_ = job;
+  next_task_.store(0, std::memory_order_relaxed);
+  const bool alone = workers_.empty() || job.num_tasks <= 1;
+  if (!alone) {
+    gate_.fetch_add(kGeneration);
+    wake_sleepers();
+  }
+  do_tasks();
+  if (!alone) {
+    gate_.fetch_add(kGeneration);
+    const auto all_left = [this] { return (gate_.load(std::memory_order_acquire) & kInside) == 0; };
+    while (!spin_until(all_left)) {
+    }
+  }
+  rethrow_error();
+}
+
+void ThreadPool::do_tasks() {
+  while (true) {
+    const std::int64_t index = next_task_.fetch_add(1, std::memory_order_relaxed);
+    if (index >= job_.num_tasks) return;
+    try {
+      job_.call(job_.context, static_cast<int>(index));
+    } catch (...) {
+      keep_error(static_cast<int>(index));
+    }
+  }
+}
+
+// All tasks with a lower number have been picked already, so the lowest error of the job will be
+// seen although no further task starts.
+void ThreadPool::keep_error(int index) {
+  next_task_.store(job_.num_tasks, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  if (error_ && error_index_ < index) return;
+  error_ = std::current_exception();
+  error_index_ = index;
+}
+
+void ThreadPool::rethrow_error() {
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void ThreadPool::serve() {
+  std::uint64_t last_generation = 0;
+  while (wait_for_job(last_generation)) {
+    std::uint64_t gate = gate_.load();
+    if (!is_open(gate) || !gate_.compare_exchange_strong(gate, gate + 1)) continue;
+    last_generation = generation(gate);
+    do_tasks();
+    gate_.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+bool ThreadPool::has_news(std::uint64_t last_generation) const {
+  const std::uint64_t gate = gate_.load();
+  return stopping_ || (is_open(gate) && generation(gate) != last_generation);
+}
+
+// False when the pool ends.
+bool ThreadPool::wait_for_job(std::uint64_t last_generation) {
+  const auto news = [&] { return has_news(last_generation); };
+  if (!spin_until(news)) {
+    std::unique_lock lock(mutex_);
+    ++sleepers_;
+    wake_.wait(lock, news);
+    --sleepers_;
+  }
+  return !stopping_;
+}
+
+// The caller changes gate_ or stopping_ and then reads sleepers_; a worker raises sleepers_ and
+// then reads those: in sequentially consistent order, one of them notices the other.
+void ThreadPool::wake_sleepers() {
+  if (sleepers_ == 0) return;
+  { const std::lock_guard lock(mutex_); }
+  wake_.notify_all();
+}
+
+}  // namespace espalier
