@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "espalier/error.h"
+
+namespace espalier {
+namespace {
+
+[[noreturn]] void throw_file_error(const char* action, const std::string& path, int code) {
+  throw Error(ErrorKind::file,
+              fmt::format("cannot {} {}: {}", action, path, std::generic_category().message(code)));
+}
+
+// Repeats a system call for as long as a signal interrupts it.
+template <class Call>
+auto retry(Call&& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int flags, mode_t mode = 0)
+      : fd_(retry([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); })) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+  bool is_open() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+
+  // Closes and says whether the system kept what was written.
+  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
+
+ private:
+  int fd_;
+};
+
+std::string read_all(int fd, const std::string& path) {
+  std::string bytes;
+  std::size_t size = 0;
+  for (;;) {
+    if (size == bytes.size()) bytes.resize(std::max<std::size_t>(1 << 16, 2 * size));
+    const ssize_t got = retry([&] { return ::read(fd, bytes.data() + size, bytes.size() - size); });
+    if (got < 0) throw_file_error("read", path, errno);
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+void write_all(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t done = retry([&] { return ::write(fd, bytes.data(), bytes.size()); });
+    if (done < 0) throw_file_error("write", path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+  }
+}
+
+// A new file in `folder` that is deleted again unless it is renamed.
+class TemporaryFile {
+ public:
+  TemporaryFile(const std::filesystem::path& folder, const std::string& target) : target_(target) {
+    // Not mkstemp: only open() gives a new file the permissions that the umask asks for.
+    for (int attempt = 0;; ++attempt) {
+      path_ = folder / fmt::format(".espalier-{}-{}.tmp", ::getpid(), attempt);
+      fd_.emplace(path_, O_WRONLY | O_CREAT | O_EXCL, 0666);
+      if (fd_->is_open()) return;
+      if (errno != EEXIST) throw_file_error("write", target_, errno);
+    }
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+
+  void set_mode(mode_t mode) {
+    if (::fchmod(fd_->get(), mode) != 0) throw_file_error("write", target_, errno);
+  }
+
+  void write(std::string_view bytes) {
+    write_all(fd_->get(), bytes, target_);
+    if (retry([&] { return ::fsync(fd_->get()); }) != 0 || !fd_->close()) {
+      throw_file_error("write", target_, errno);
+    }
+  }
+
+  void rename_to_target() {
+    if (::rename(path_.c_str(), target_.c_str()) != 0) throw_file_error("write", target_, errno);
+    path_.clear();
+  }
+
+ private:
+  std::string target_;
+  std::string path_;
+  std::optional<Descriptor> fd_;
+};
+
+void write_straight(const std::string& path, std::string_view bytes) {
+  Descriptor file(path, O_WRONLY);
+  if (!file.is_open()) throw_file_error("write", path, errno);
+  write_all(file.get(), bytes, path);
+  if (!file.close()) throw_file_error("write", path, errno);
+}
+
+// Makes a rename last through a power cut. Not every file system can; the file is there either way.
+void sync_folder(const std::filesystem::path& folder) {
+  const Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);
+  if (descriptor.is_open()) ::fsync(descriptor.get());
+}
+
+void replace_file(const std::string& path, std::string_view bytes, const struct stat* old) {
+  if (old != nullptr && ::access(path.c_str(), W_OK) != 0) throw_file_error("write", path, errno);
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  TemporaryFile temporary(folder, path);
+  if (old != nullptr) temporary.set_mode(old->st_mode & 07777);
+  temporary.write(bytes);
+  temporary.rename_to_target();
+  sync_folder(folder);
+}
+
+}  // namespace
+
+void FileBytes::Unmap::operator()(const char* mapping) const noexcept {
+  ::munmap(const_cast<char*>(mapping), size);
+}
+
+FileBytes read_file(const std::string& path) {
+  if (path == "-") return FileBytes(read_all(STDIN_FILENO, "standard input"));
+  const Descriptor file(path, O_RDONLY);
+  struct stat status;
+  if (!file.is_open() || ::fstat(file.get(), &status) != 0) throw_file_error("read", path, errno);
+  if (S_ISDIR(status.st_mode)) throw_file_error("read", path, EISDIR);
+  // Files of /proc say that they are empty and are not, so those go the slow way.
+  if (S_ISREG(status.st_mode) && status.st_size > 0) {
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+    if (mapping != MAP_FAILED) return FileBytes(static_cast<const char*>(mapping), size);
+  }
+  return FileBytes(read_all(file.get(), path));
+}
+
+void write_file_atomically(const std::string& path, std::string_view bytes) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0) return replace_file(path, bytes, nullptr);
+  std::error_code failure;
+  const std::string target = std::filesystem::canonical(path, failure);  // keeps symbolic links
+  if (!S_ISREG(status.st_mode) || failure) return write_straight(path, bytes);
+  replace_file(target, bytes, &status);
+}
+
+bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+std::string gunzip(std::string_view bytes, std::string_view name) {
+  constexpr std::size_t kChunk = 1 << 18;
+  constexpr std::size_t kMaxInput = 1 << 30;  // zlib counts in 32 bits
+  z_stream stream{};
+  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
+  const std::unique_ptr<z_stream, decltype(&inflateEnd)> guard(&stream, inflateEnd);
+
+  std::string text;
+  std::string chunk(kChunk, '\0');
+  for (;;) {
+    const std::size_t given = std::min(bytes.size(), kMaxInput);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(given);
+    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_out = kChunk;
+    const int code = inflate(&stream, Z_NO_FLUSH);
+    bytes.remove_prefix(given - stream.avail_in);
+    text.append(chunk, 0, kChunk - stream.avail_out);
+    if (code == Z_OK) continue;
+    if (code == Z_MEM_ERROR) throw std::bad_alloc();
+    if (code == Z_BUF_ERROR) {  // nothing left to read and nothing left to give
+      throw Error(ErrorKind::data, fmt::format("{}: gzip data is cut short", name));
+    }
+    if (code != Z_STREAM_END) {
+      throw Error(ErrorKind::data, fmt::format("{}: gzip data is damaged", name));
+    }
+    if (bytes.empty()) return text;
+    inflateReset(&stream);  // another member follows
+  }
+}
+
+}  // namespace espalier

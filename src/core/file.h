@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files: read in one view, written so that nobody ever sees half of one, and gzip undone.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace espalier {
+
+// The bytes of a file. They are a mapping of the file where the system allows it, so nobody may
+// shorten the file in place while they are in use; replacing or deleting it is harmless.
+class FileBytes {
+ public:
+  explicit FileBytes(std::string bytes) : bytes_(std::move(bytes)) {}
+  // Takes over a mapping made by mmap.
+  FileBytes(const char* mapping, std::size_t size) : mapping_(mapping, Unmap{size}) {}
+
+  std::string_view view() const noexcept {
+    if (mapping_) return {mapping_.get(), mapping_.get_deleter().size};
+    return bytes_;
+  }
+
+ private:
+  struct Unmap {
+    std::size_t size;
+    void operator()(const char* mapping) const noexcept;
+  };
+
+  std::string bytes_;
+  std::unique_ptr<const char, Unmap> mapping_;
+};
+
+// Reads a file; "-" is standard input. Throws Error (file) if it is missing, a directory or
+// unreadable.
+FileBytes read_file(const std::string& path);
+
+// Writes a file so that, whatever happens, `path` holds the old bytes or the new ones: a temporary
+// file beside it is written, synced and renamed. Permission bits of an existing file and links to
+// it are kept. A device or a pipe, which renaming would replace, is written straight. Throws Error
+// (file).
+void write_file_atomically(const std::string& path, std::string_view bytes);
+
+// Whether bytes begin as gzip does.
+bool is_gzip(std::string_view bytes);
+
+// Undoes gzip, of one member or of several in a row; `name` stands for the file in messages.
+// Throws Error (data) if the bytes are damaged or cut short.
+std::string gunzip(std::string_view bytes, std::string_view name);
+
+}  // namespace espalier

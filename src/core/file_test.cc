@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "espalier/error.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTest : public testing::Test {
+ protected:
+  FileTest() {
+    std::string pattern = testing::TempDir() + "espalier_file_XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~FileTest() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string content(const std::string& name) const {
+    std::ifstream in(folder_ / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  void put(const std::string& name, std::string_view bytes) const {
+    std::ofstream(folder_ / name, std::ios::binary) << bytes;
+  }
+
+  long num_files() const {
+    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
+  }
+
+  fs::path folder_;
+};
+
+template <class Action>
+void expect_error(ErrorKind kind, const std::string& part, Action&& action) {
+  try {
+    action();
+    ADD_FAILURE() << "no error, wanted: " << part;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat status {};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0);
+  return status.st_mode & 07777;
+}
+
+std::string gzip(std::string_view text) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  std::string bytes(text.size() + 1000, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_out = static_cast<uInt>(bytes.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  bytes.resize(stream.total_out);
+  deflateEnd(&stream);
+  return bytes;
+}
+
+TEST_F(FileTest, ReadsWhatWasWritten) {
+  const std::string bytes("a\0b\xff\n", 5);
+  write_file_atomically(path("x"), bytes);
+  EXPECT_EQ(read_file(path("x")).view(), bytes);
+  write_file_atomically(path("empty"), "");
+  EXPECT_EQ(read_file(path("empty")).view(), "");
+}
+
+TEST_F(FileTest, BytesSurviveMovesAndTheDeletionOfTheFile) {
+  put("x", "hello");
+  FileBytes first = read_file(path("x"));
+  fs::remove(path("x"));
+  FileBytes second = std::move(first);
+  FileBytes third{std::string("a text in memory, long enough not to be stored inline")};
+  EXPECT_EQ(second.view(), "hello");
+  second = std::move(third);
+  EXPECT_EQ(second.view(), "a text in memory, long enough not to be stored inline");
+}
+
+TEST_F(FileTest, ReadsPipes) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const std::string bytes(300'000, 'x');
+  std::thread writer([&] { put("pipe", bytes); });
+  EXPECT_EQ(read_file(path("pipe")).view(), bytes);
+  writer.join();
+}
+
+TEST_F(FileTest, ReadsFilesThatHideTheirSize) {
+  EXPECT_FALSE(read_file("/proc/self/status").view().empty());
+}
+
+TEST_F(FileTest, NamesTheFileThatCannotBeRead) {
+  expect_error(ErrorKind::file, path("absent") + ": No such file",
+               [&] { read_file(path("absent")); });
+  expect_error(ErrorKind::file, folder_.string() + ": Is a directory",
+               [&] { read_file(folder_.string()); });
+}
+
+TEST_F(FileTest, ReplacesAFileAndLeavesNothingElseBehind) {
+  put("x", "old and longer");
+  write_file_atomically(path("x"), "new");
+  EXPECT_EQ(content("x"), "new");
+  EXPECT_EQ(num_files(), 1);
+}
+
+TEST_F(FileTest, WritesInTheCurrentFolder) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  write_file_atomically("x", "here");
+  fs::current_path(before);
+  EXPECT_EQ(content("x"), "here");
+}
+
+TEST_F(FileTest, KeepsThePermissionsOfAnExistingFile) {
+  put("x", "old");
+  ASSERT_EQ(::chmod(path("x").c_str(), 0640), 0);
+  write_file_atomically(path("x"), "new");
+  EXPECT_EQ(mode_of(path("x")), 0640u);
+}
+
+TEST_F(FileTest, GivesANewFileThePermissionsOfTheUmask) {
+  const mode_t before = ::umask(027);
+  write_file_atomically(path("x"), "new");
+  ::umask(before);
+  EXPECT_EQ(mode_of(path("x")), 0640u);
+}
+
+TEST_F(FileTest, KeepsSymbolicLinks) {
+  put("real", "old");
+  fs::create_symlink("real", path("link"));
+  write_file_atomically(path("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(content("real"), "new");
+}
+
+TEST_F(FileTest, WritesStraightToPipes) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const std::string bytes(300'000, 'x');  // more than a pipe holds: several short writes
+  std::string got;
+  std::thread reader([&] { got = content("pipe"); });
+  write_file_atomically(path("pipe"), bytes);
+  reader.join();
+  EXPECT_EQ(got, bytes);
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+}
+
+TEST_F(FileTest, FailsCleanlyWhereItCannotWrite) {
+  expect_error(ErrorKind::file, path("absent/x") + ": No such file",
+               [&] { write_file_atomically(path("absent/x"), "new"); });
+  expect_error(ErrorKind::file, folder_.string() + ": Is a directory",
+               [&] { write_file_atomically(folder_.string(), "new"); });
+  expect_error(ErrorKind::file, "cannot write", [&] { write_file_atomically("", "new"); });
+  EXPECT_EQ(num_files(), 0);
+  expect_error(ErrorKind::file, "/dev/full: No space left",
+               [&] { write_file_atomically("/dev/full", "new"); });
+}
+
+TEST_F(FileTest, RespectsAFileThatMayNotBeWritten) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write every file";
+  put("x", "old");
+  ASSERT_EQ(::chmod(path("x").c_str(), 0444), 0);
+  expect_error(ErrorKind::file, "Permission denied",
+               [&] { write_file_atomically(path("x"), "new"); });
+  EXPECT_EQ(content("x"), "old");
+}
+
+TEST(Gzip, IsRecognisedByItsFirstBytes) {
+  EXPECT_TRUE(is_gzip(gzip("a")));
+  EXPECT_FALSE(is_gzip("a,b"));
+  EXPECT_FALSE(is_gzip(""));
+}
+
+TEST(Gzip, IsUndone) {
+  const std::string long_text(3'000'000, 'x');  // expands to far more than one chunk
+  for (const std::string& text : {std::string(), std::string("hello"), long_text}) {
+    EXPECT_EQ(gunzip(gzip(text), "t"), text);
+  }
+  EXPECT_EQ(gunzip(gzip("one ") + gzip("") + gzip("two"), "t"), "one two");
+}
+
+TEST(Gzip, DamageIsAnError) {
+  const std::string whole = gzip("hello, hello, hello");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    expect_error(ErrorKind::data, "t.gz: gzip data is cut short",
+                 [&] { gunzip(whole.substr(0, size), "t.gz"); });
+  }
+  std::string altered = whole;
+  altered[whole.size() - 6] ^= 1;  // a byte of the checksum
+  expect_error(ErrorKind::data, "t.gz: gzip data is damaged", [&] { gunzip(altered, "t.gz"); });
+  expect_error(ErrorKind::data, "gzip data is damaged", [&] { gunzip(whole + "rubbish", "t.gz"); });
+}
+
+}  // namespace
+}  // namespace espalier
