@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# The rules of the tree that no compiler checks. Usage: structure_test.py [ROOT]
+import re
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(sys.argv.pop(1) if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+
+# What each folder of src/ may include besides itself and include/espalier. docs/design.md says why.
+MAY_INCLUDE = {
+    "core": [],
+    "constraints": ["core"],
+    "data": ["core"],
+    "layers": ["core", "constraints"],
+    "model": ["core", "data", "constraints", "layers"],
+    "serve": ["core", "data", "layers", "model"],
+    "eval": ["core", "data", "constraints", "model", "serve"],
+    "train": ["core", "data", "constraints", "layers", "model", "serve", "eval"],
+}
+LIBRARIES = ["fmt", "gmock", "gtest", "hwy", "nlohmann", "rapidcheck"]
+CLI_LIBRARIES = ["CLI", "fmt", "nlohmann"]
+NOISE = re.compile(
+    r"std::(cout|cerr|clog|exit|quick_exit|_Exit|abort|terminate)\b|\bfmt::print\b"
+    r"|(?<![\w:.>])(std::)?(v?f?printf|f?puts|f?putc|putchar|perror|exit|_exit|abort)\s*\(")
+MACHINE_PATH = re.compile(r"(?<![\w.}])/(home|root|work|workspace|Users|mnt)/\w")
+TEXT = {".h", ".cc", ".py", ".sh", ".md", ".txt", ".cmake", ".in", ".json"}
+CODE = {".h", ".cc", ".py", ".sh", ".cmake", ".in"}
+
+
+def files(*folders, suffixes=(".h", ".cc")):
+    found = (p for folder in folders for p in (ROOT / folder).rglob("*") if p.suffix in suffixes)
+    return sorted(p for p in found if p.is_file())
+
+
+def tree(suffixes):
+    """Every file of the project with one of these suffixes, and those known by their whole name."""
+    skipped = re.compile(r"\.git$|\.venv$|build$|build-|__pycache__$")
+    for path in sorted(ROOT.rglob("*")):
+        if any(skipped.match(part) for part in path.relative_to(ROOT).parts):
+            continue
+        if path.is_file() and (path.suffix in suffixes or path.name in ("Makefile", "run")):
+            yield path
+
+
+def includes(path):
+    """(line number, opening bracket, included name) of every include."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if match := re.match(r'\s*#\s*include\s*(["<])([^">]+)', line):
+            yield number, match[1], match[2]
+
+
+def code_lines(path):
+    """(line number, line without its comment and the inside of its strings)."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        yield number, re.sub(r'"(\\.|[^"\\])*"|//.*', "", line)
+
+
+class Structure(unittest.TestCase):
+    longMessage = False
+
+    def check(self, culprits):
+        culprits = list(culprits)
+        self.assertFalse(culprits, "\n  " + "\n  ".join(culprits))
+
+    def place(self, path, number):
+        return f"{path.relative_to(ROOT)}:{number}"
+
+    def test_folders_include_only_what_the_table_allows(self):
+        def culprits():
+            for path in files("src"):
+                folder = path.relative_to(ROOT / "src").parts[0]
+                if folder not in MAY_INCLUDE:
+                    yield f"src/{folder}: not a folder of the table"
+                    continue
+                for number, bracket, name in includes(path):
+                    allowed = [folder, "espalier", *MAY_INCLUDE[folder], *LIBRARIES]
+                    if bracket == '"' and name.split("/")[0] not in allowed:
+                        yield f"{self.place(path, number)}: {folder} may not include {name}"
+        self.check(culprits())
+
+    def test_public_headers_need_only_each_other(self):
+        self.check(f"{self.place(path, number)}: a public header includes {name}"
+                   for path in files("include") for number, bracket, name in includes(path)
+                   if (bracket == '"' or "/" in name) and not name.startswith("espalier/"))
+
+    def test_the_program_sees_only_the_public_headers(self):
+        def allowed(bracket, name):
+            folder, slash, _ = name.partition("/")
+            if slash:
+                return folder in ("sys", "espalier", *CLI_LIBRARIES)
+            return bracket == "<" or (ROOT / "cli" / name).exists()
+        self.check(f"{self.place(path, number)}: cli may not include {name}"
+                   for path in files("cli") for number, bracket, name in includes(path)
+                   if not allowed(bracket, name))
+
+    def test_the_library_never_prints_exits_or_aborts(self):
+        self.check(f"{self.place(path, number)}: {match[0]}"
+                   for path in files("src", "include") if not path.stem.endswith("_test")
+                   for number, line in code_lines(path) if (match := NOISE.search(line)))
+
+    def test_files_open_with_their_license(self):
+        def opening(path):
+            lines = path.read_text().splitlines() + ["", ""]
+            return lines[1] if lines[0].startswith("#!") else lines[0]
+        self.check(f"{path.relative_to(ROOT)}: does not open with the SPDX line"
+                   for path in tree(CODE)
+                   if "SPDX-License-Identifier: Apache-2.0" not in opening(path))
+
+    def test_sources_are_listed_in_cmake(self):
+        main, tests = ((ROOT / p).read_text() for p in ("CMakeLists.txt", "tests/CMakeLists.txt"))
+        def culprits():
+            for path in files("src", "cli", suffixes=(".cc",)):
+                name = str(path.relative_to(ROOT))
+                if path.stem.endswith("_test"):
+                    listed = name.removeprefix("src/") in tests.split()
+                else:
+                    listed = name in main.split()
+                if not listed:
+                    yield f"{name}: not listed in CMake"
+        self.check(culprits())
+
+    def test_the_changelog_knows_the_version(self):
+        header, changelog = ((ROOT / p).read_text()
+                             for p in ("include/espalier/version.h", "CHANGELOG.md"))
+        version = re.search(r'kVersion = "(.+)"', header)[1]
+        newest = re.search(r"^## \[(\d.*?)\]", changelog, re.MULTILINE)[1]
+        self.assertEqual(newest, version, f"CHANGELOG.md: {newest}, version.h: {version}")
+
+    def test_the_folder_map_of_the_readme_is_true(self):
+        named = folder_map((ROOT / "README.md").read_text())
+        real = {f"src/{p.name}/" for p in (ROOT / "src").iterdir() if p.is_dir()}
+        self.check(["README.md: no folder map"] if not named else
+                   [f"README.md: there is no {name}" for name in sorted(named)
+                    if not (ROOT / name).is_dir()] +
+                   [f"README.md: the map lacks {name}" for name in sorted(real - named)])
+
+    def test_no_file_names_a_place_on_one_machine(self):
+        self.check(f"{self.place(path, number)}: {line.strip()}"
+                   for path in tree(TEXT)
+                   for number, line in enumerate(path.read_text().splitlines(), 1)
+                   if MACHINE_PATH.search(line))
+
+
+def folder_map(text):
+    """The folders that open the lines of the map, the section of the README that speaks of folders.
+    An indented one lies in the last one that is not indented."""
+    section = re.search(r"^#+ [^\n]*\b(folders|map)\b[^\n]*\n(.*?)(?=^#+ |\Z)", text,
+                        re.IGNORECASE | re.MULTILINE | re.DOTALL)
+    named, parent = set(), ""
+    for line in (section[2] if section else "").splitlines():
+        if match := re.match(r"([ |*`-]*)([\w./-]+/)(?=[\s`|]|$)", line):
+            indented = line.startswith(" ")
+            named.add(parent + match[2] if indented else match[2])
+            parent = parent if indented else match[2]
+    return named
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the Debian packages that building and testing need and that are not there yet.
+set -euo pipefail
+
+packages=(
+  build-essential cmake ninja-build python3
+  zlib1g-dev libfmt-dev nlohmann-json3-dev libhwy-dev libxxhash-dev libcli11-dev
+  libgtest-dev libgmock-dev librapidcheck-dev clang-format
+)
+
+if ! command -v dpkg-query > /dev/null; then
+  echo "This is not a Debian system. Install by hand what Debian calls: ${packages[*]}" >&2
+  exit 0
+fi
+
+installed=" $(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${packages[@]}" 2> /dev/null |
+  awk '$2 == "installed" { printf "%s ", $1 }' || true)"
+missing=()
+for package in "${packages[@]}"; do
+  [[ $installed == *" $package "* ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -gt 0 ]] || exit 0
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  if ! command -v sudo > /dev/null; then
+    echo "error: these packages are missing, and installing them takes root or sudo:" >&2
+    echo "  apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+echo "== Installing ${missing[*]}"
+apt_get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+"${apt_get[@]}" update
+"${apt_get[@]}" install --yes --no-install-recommends "${missing[@]}"
