@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of the program. Each gives its flags to `app` and returns what to run once they are
+// parsed; that returns the exit code.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+
+namespace espalier {
+
+using Run = std::function<int()>;
+
+Run define_train(CLI::App& app);
+Run define_predict(CLI::App& app);
+Run define_evaluate(CLI::App& app);
+Run define_verify(CLI::App& app);
+Run define_inspect(CLI::App& app);
+Run define_simulate(CLI::App& app);
+
+}  // namespace espalier

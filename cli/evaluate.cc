@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// espalier evaluate MODEL TABLE: how good the predictions on a labelled table are.
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "espalier/metrics.h"
+#include "flags.h"
+#include "output.h"
+
+namespace espalier {
+namespace {
+
+struct Flags {
+  std::string model;
+  std::string table;
+  CsvOptions csv;
+  bool json = false;
+};
+
+int run(const Flags& flags) {
+  check_table_flags(flags.csv);
+  const Model model = Model::load(flags.model);
+  const Table table = read_csv(flags.table, model.csv_options(flags.csv));
+  const Evaluation evaluation = evaluate(model, table);
+  if (evaluation.rows_unlabelled > 0) {
+    tell(fmt::format("espalier: warning: {}: {} rows without a label were left out", table.name,
+                     evaluation.rows_unlabelled));
+  }
+  if (flags.json) {
+    Json json = json_of(evaluation.metrics);
+    json["rows"] = evaluation.rows;
+    json["rows_unlabelled"] = evaluation.rows_unlabelled;
+    print_json(json);
+    return 0;
+  }
+  std::string text = fmt::format("{:<10}{}\n", "rows", evaluation.rows);
+  for (const auto& [metric, value] : evaluation.metrics) {
+    text += fmt::format("{:<10}{:.6g}\n", to_word(metric), value);
+  }
+  print(text);
+  return 0;
+}
+
+}  // namespace
+
+Run define_evaluate(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  app.add_option("MODEL", flags->model, "a model file")->required()->option_text(" ");
+  app.add_option("TABLE", flags->table, "a CSV file with the label, or - for standard input")
+      ->required()
+      ->option_text(" ");
+  app.add_flag("--json", flags->json, "print one JSON object");
+  add_table_flags(app, flags->csv);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace espalier

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists, and the flags of reading a table.
+#include "flags.h"
+
+namespace espalier {
+namespace {
+
+constexpr const char* kTableGroup = "Reading tables";
+constexpr Field kSkipLines{"skip_lines", "lines to pass over before the header or the first row", 0,
+                           1e9};
+
+std::vector<std::string> split_at_commas(std::string_view text) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    parts.emplace_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+char read_delimiter(const std::string& text) {
+  if (text == "tab" || text == "\\t") return '\t';
+  if (text.size() == 1) return text[0];
+  throw bad_value("--delimiter", text, "a single character or the word tab");
+}
+
+void add_missing_words(CsvOptions& csv, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const bool all = equals == std::string::npos;
+  auto& words = all ? csv.missing : csv.column_missing[text.substr(0, equals)];
+  for (std::string& word : split_at_commas(all ? text : text.substr(equals + 1))) {
+    words.push_back(std::move(word));
+  }
+}
+
+void add_type_flag(CLI::App& app, const std::string& flag, CsvOptions& csv, ColumnType type,
+                   const std::string& help) {
+  const CLI::callback_t read = [flag, &csv, type](const CLI::results_t& texts) {
+    for (const std::string& text : texts) {
+      for (const std::string& name : split_at_commas(text)) {
+        if (csv.types.emplace(name, type).first->second != type) {
+          throw Error(
+              ErrorKind::argument,
+              fmt::format("{}: column '{}' cannot be both a number and a category", flag, name));
+        }
+      }
+    }
+    return true;
+  };
+  app.add_option(flag, read, help)->type_name("LIST")->take_all()->group(kTableGroup);
+}
+
+}  // namespace
+
+CLI::Option* add_list(CLI::App& app, const std::string& flag, std::vector<std::string>& list,
+                      const std::string& help) {
+  const CLI::callback_t read = [&list](const CLI::results_t& texts) {
+    list.clear();
+    for (const std::string& text : texts) {
+      for (std::string& part : split_at_commas(text)) list.push_back(std::move(part));
+    }
+    return true;
+  };
+  return app.add_option(flag, read, help)->type_name("LIST")->take_all();
+}
+
+void add_table_flags(CLI::App& app, CsvOptions& csv) {
+  app.add_flag_callback(
+         "--no-header", [&csv] { csv.header = false; }, "the file has no line of column names")
+      ->group(kTableGroup);
+  add_list(app, "--columns", csv.columns, "the column names of a file without a header")
+      ->group(kTableGroup);
+  const CLI::callback_t delimiter = [&csv](const CLI::results_t& texts) {
+    csv.delimiter = read_delimiter(texts.back());
+    return true;
+  };
+  app.add_option(
+         "--delimiter", delimiter,
+         "the character between cells, or tab (default: the most frequent of , ; tab | in the "
+         "first line)")
+      ->type_name("CHAR")
+      ->group(kTableGroup);
+  add_field(app, kSkipLines, csv.skip_lines)->group(kTableGroup);
+  const CLI::callback_t missing = [&csv](const CLI::results_t& texts) {
+    for (const std::string& text : texts) add_missing_words(csv, text);
+    return true;
+  };
+  app.add_option(
+         "--missing", missing,
+         "more words that mean missing: -999,none in all columns, or, where the text has an =, "
+         "in the column before it: age=96,98; repeat it for each column")
+      ->type_name("LIST")
+      ->take_all()
+      ->group(kTableGroup);
+}
+
+void add_column_flags(CLI::App& app, CsvOptions& csv) {
+  add_type_flag(app, "--categorical", csv, ColumnType::category,
+                "columns to read as categories even if they look like numbers");
+  add_type_flag(app, "--numerical", csv, ColumnType::number,
+                "columns that must be numbers; a cell that is not one is then an error");
+  add_list(app, "--drop", csv.drop, "columns to leave out")->group(kTableGroup);
+}
+
+void check_table_flags(const CsvOptions& csv) {
+  if (csv.header == csv.columns.empty()) return;
+  throw Error(ErrorKind::argument, csv.header
+                                       ? "--columns is for files without a header: add --no-header"
+                                       : "--no-header needs --columns a,b,c to name the columns");
+}
+
+}  // namespace espalier

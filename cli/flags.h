@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flags out of field lists: the C++ type of a field decides how its flag is read and described.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "espalier/csv.h"
+#include "espalier/error.h"
+#include "espalier/fields.h"
+#include "espalier/words.h"
+
+namespace espalier {
+
+/// A flag for a comma-separated list; repeated, it takes one more list. The default is replaced.
+CLI::Option* add_list(CLI::App& app, const std::string& flag, std::vector<std::string>& list,
+                      const std::string& help);
+
+/// The flags of reading a table that all commands share.
+void add_table_flags(CLI::App& app, CsvOptions& csv);
+
+/// Those that only training has, where a model does not yet say what is in the columns.
+void add_column_flags(CLI::App& app, CsvOptions& csv);
+
+/// Throws Error (argument) for flags of reading that do not fit together.
+void check_table_flags(const CsvOptions& csv);
+
+inline Error bad_value(const std::string& flag, std::string_view text, std::string_view wanted) {
+  return Error(ErrorKind::argument, fmt::format("{}: '{}' is not {}", flag, text, wanted));
+}
+
+/// "from 0 to 1024"; empty without bounds
+template <class T>
+std::string range_text(const Field& field) {
+  const double least = std::is_unsigned_v<T> ? std::max(field.min, 0.0) : field.min;
+  std::string text;
+  if (std::isfinite(least)) text += fmt::format("from {} ", least);
+  if (std::isfinite(field.max)) text += fmt::format("to {} ", field.max);
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+template <class Enum>
+std::string wanted_word() {
+  return fmt::format("one of {}", fmt::join(Words<Enum>::list, ", "));
+}
+
+/// The value that `text` stands for. Throws Error (argument) that says what was wanted.
+template <class T>
+T read_value(const Field& field, const std::string& text) {
+  if constexpr (std::is_enum_v<T>) {
+    if (const auto value = from_word<T>(text)) return *value;
+    throw bad_value(flag_name(field), text, wanted_word<T>());
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    T value{};
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    const auto number = static_cast<double>(value);
+    const bool fits = std::isfinite(number) && number >= field.min && number <= field.max;
+    if (error == std::errc() && stop == end && fits) return value;
+    const char* const wanted = std::is_integral_v<T> ? "a whole number" : "a number";
+    throw bad_value(flag_name(field), text, fmt::format("{} {}", wanted, range_text<T>(field)));
+  } else {
+    return text;
+  }
+}
+
+/// The help text of a field, with what it takes and its default.
+template <class T>
+std::string describe(const Field& field, const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return fmt::format("{} ({}; default {})", field.help, wanted_word<T>(), to_word(value));
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return fmt::format("{} ({}; default {})", field.help, range_text<T>(field), value);
+  } else {
+    return value.empty() ? field.help : fmt::format("{} (default {})", field.help, value);
+  }
+}
+
+/// One flag that sets one field.
+template <class T>
+CLI::Option* add_field(CLI::App& app, const Field& field, T& value) {
+  const std::string flag = flag_name(field);
+  if constexpr (std::is_same_v<T, bool>) {
+    return app.add_flag(flag, value, field.help);
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    return add_list(app, flag, value, field.help);
+  } else {
+    const CLI::callback_t read = [field, &value](const CLI::results_t& texts) {
+      value = read_value<T>(field, texts.back());
+      return true;
+    };
+    const char* const type = std::is_enum_v<T>             ? "WORD"
+                             : std::is_integral_v<T>       ? "INTEGER"
+                             : std::is_floating_point_v<T> ? "NUMBER"
+                                                           : "TEXT";
+    return app.add_option(flag, read, describe(field, value))->type_name(type);
+  }
+}
+
+/// A flag for every field of an options struct, under a heading of the help.
+template <class Options>
+void add_fields(CLI::App& app, Options& options, const std::string& heading) {
+  visit_fields(options, [&](const Field& field, auto& value) {
+    add_field(app, field, value)->group(heading);
+  });
+}
+
+}  // namespace espalier

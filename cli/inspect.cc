@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// espalier inspect MODEL: a model laid open.
+#include "commands.h"
+#include "espalier/report.h"
+#include "output.h"
+
+namespace espalier {
+namespace {
+
+struct Flags {
+  std::string model;
+  bool json = false;
+};
+
+int run(const Flags& flags) {
+  const Model model = Model::load(flags.model);
+  print(flags.json ? inspect_json(model) + "\n" : inspect_text(model));
+  return 0;
+}
+
+}  // namespace
+
+Run define_inspect(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  app.add_option("MODEL", flags->model, "a model file")->required()->option_text(" ");
+  app.add_flag("--json", flags->json, "print one JSON object with every number");
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace espalier

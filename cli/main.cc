@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program espalier: finds the command, runs it, and catches whatever goes wrong.
+// Exit codes: 0 fine, 1 failed, 2 wrong usage.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <iostream>
+#include <map>
+#include <numeric>
+
+#include "commands.h"
+#include "espalier/error.h"
+#include "espalier/version.h"
+#include "flags.h"
+#include "output.h"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kHelpColumn = 28;
+constexpr std::size_t kHelpWidth = 100;
+
+struct Command {
+  const char* name;
+  const char* help;
+  Run (*define)(CLI::App&);
+};
+
+constexpr Command kCommands[] = {
+    {"train", "train a model on a table and prove that it is monotone", define_train},
+    {"predict", "predict the rows of a table", define_predict},
+    {"evaluate", "judge a model on a table with labels", define_evaluate},
+    {"verify", "prove that a model is monotone: every inequality, tolerance 0", define_verify},
+    {"inspect", "show architecture, wiring, curves and parameters of a model", define_inspect},
+    {"simulate", "make up a table of loans whose true risk is known and monotone", define_simulate},
+};
+
+// Help whose descriptions are wrapped in a column of their own.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() {
+    column_width(kHelpColumn);
+    label("Positionals", "Arguments");
+    label("SUBCOMMAND", "COMMAND");
+    label("OPTIONS", "FLAGS");
+  }
+
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    std::string text = "  " + make_option_name(option, is_positional) + make_option_opts(option);
+    if (text.size() >= kHelpColumn) text += '\n';
+    std::size_t column = text.back() == '\n' ? 0 : text.size();
+    for (const std::string& word : CLI::detail::split(make_option_desc(option), ' ')) {
+      if (column + 1 + word.size() > kHelpWidth) {
+        text += '\n';
+        column = 0;
+      }
+      const std::size_t gap = column < kHelpColumn ? kHelpColumn - column : 1;
+      text += std::string(gap, ' ') + word;
+      column += gap + word.size();
+    }
+    text += '\n';
+    return text;
+  }
+};
+
+// The least number of letters to insert, delete or replace.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);  // row[j]: from the letters of a so far to j of b
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (const char letter : a) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (letter == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+// Names the nearest candidate unless more than half of the word would have to change.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  const auto to_word = [word](const std::string& candidate) { return distance(word, candidate); };
+  const auto nearest = std::ranges::min_element(candidates, {}, to_word);
+  if (nearest == candidates.end() || to_word(*nearest) > word.size() / 2 + 1) return {};
+  return fmt::format("; did you mean {}?", *nearest);
+}
+
+// What is wrong with an argument that nothing took.
+std::string unexpected(const CLI::App& app, std::string_view argument) {
+  const std::string_view word = argument.substr(0, argument.find('='));
+  std::vector<std::string> candidates;
+  if (word.starts_with('-')) {
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) candidates.push_back("--" + name);
+    }
+    return fmt::format("unknown flag {}{}", word, did_you_mean(word, candidates));
+  }
+  if (app.get_parent() != nullptr) return fmt::format("unexpected argument '{}'", argument);
+  for (const Command& command : kCommands) candidates.emplace_back(command.name);
+  return fmt::format("unknown command '{}'{}", word, did_you_mean(word, candidates));
+}
+
+int usage_error(const CLI::App& main_app, const CLI::ParseError& error) {
+  const auto chosen = main_app.get_subcommands();
+  const CLI::App& app = chosen.empty() ? main_app : *chosen.front();
+  const std::vector<std::string> extras = app.remaining();
+  std::string message = error.what();
+  if (!extras.empty()) {
+    message = unexpected(app, extras.front());
+  } else if (chosen.empty()) {
+    message = "a command is missing";
+  }
+  const std::string name = chosen.empty() ? "espalier" : "espalier " + app.get_name();
+  tell(fmt::format("espalier: {}\nSee {} --help.", message, name));
+  return 2;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Deep lattice networks that rise with the inputs that must raise them.", "espalier");
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_version_flag("--version", fmt::format("espalier {}", kVersion), "print the version");
+  app.set_help_flag("-h,--help", "print this help");
+  app.require_subcommand(1);
+  std::map<const CLI::App*, Run> runs;
+  for (const Command& command : kCommands) {
+    CLI::App* const sub = app.add_subcommand(command.name, command.help)->group("Commands");
+    runs[sub] = command.define(*sub);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    print(app.help());
+    return 0;
+  } catch (const CLI::CallForVersion& version) {
+    print(fmt::format("{}\n", version.what()));
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return usage_error(app, error);
+  }
+  return runs.at(app.get_subcommands().front())();
+}
+
+int fail(std::string_view message, int code) {
+  tell(fmt::format("espalier: {}", message));
+  return code;
+}
+
+}  // namespace
+}  // namespace espalier
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_DFL);  // whoever reads us may leave early: that ends us quietly
+  std::ios::sync_with_stdio(false);
+  try {
+    return espalier::run(argc, argv);
+  } catch (const espalier::Error& error) {
+    return espalier::fail(error.what(), error.kind() == espalier::ErrorKind::argument ? 2 : 1);
+  } catch (const std::bad_alloc&) {
+    return espalier::fail("not enough memory for this table or model", 1);
+  } catch (const std::exception& error) {
+    return espalier::fail(error.what(), 1);
+  } catch (...) {
+    return espalier::fail("an unknown error", 1);
+  }
+}

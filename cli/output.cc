@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+
+#include "espalier/error.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error cannot_write(const std::string& path) {
+  const std::string place = path == "-" ? "standard output" : path;
+  const char* const reason = errno == 0 ? "write error" : std::strerror(errno);
+  return Error(ErrorKind::file, fmt::format("{}: cannot be written: {}", place, reason));
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+// A temporary file stands in for a plain one only: renaming would replace a device or a link.
+bool replaceable(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_type type = fs::symlink_status(path, ignored).type();
+  return type == fs::file_type::not_found || type == fs::file_type::regular;
+}
+
+template <class AnyJson>
+std::string dump(const AnyJson& json, int indent) {
+  return json.dump(indent, ' ', false, AnyJson::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+Json json_of(std::span<const MetricValue> metrics) {
+  Json json = Json::object();
+  for (const auto& [metric, value] : metrics) json[std::string(to_word(metric))] = value;
+  return json;
+}
+
+Json json_of(const Certificate& certificate) {
+  Json layers = Json::array();
+  for (const LayerProof& proof : certificate.layers) {
+    layers.push_back({{"layer", proof.layer},
+                      {"inequalities", proof.inequalities},
+                      {"violations", proof.violations}});
+  }
+  return {{"monotone", certificate.holds()},      {"model_hash", certificate.model_hash},
+          {"increasing", certificate.increasing}, {"decreasing", certificate.decreasing},
+          {"layers", std::move(layers)},          {"inequalities", certificate.inequalities},
+          {"violations", certificate.violations}, {"tolerance", 0},
+          {"culprits", certificate.culprits}};
+}
+
+FloatJson json_of(const Column& column) {
+  FloatJson cells = FloatJson::array();
+  for (const float number : column.numbers) {
+    cells.push_back(std::isnan(number) ? FloatJson() : FloatJson(number));
+  }
+  for (const std::int32_t code : column.codes) {
+    cells.push_back(code == kMissingCode ? FloatJson()
+                                         : FloatJson(column.words[static_cast<std::size_t>(code)]));
+  }
+  return cells;
+}
+
+void tell(std::string_view line) noexcept {
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fputc('\n', stderr);
+}
+
+void print(std::string_view text) {
+  OutputFile out("-");
+  out.stream() << text;
+  out.close();
+}
+
+void print_json(const Json& json) { print(dump(json, 2)); }
+void print_json(const FloatJson& json) { print(dump(json, -1)); }
+
+void check_output(const std::string& path, const std::string& input) {
+  const auto fail = [&path](const std::string& what) {
+    throw Error(ErrorKind::file, fmt::format("{}: cannot be written: {}", path, what));
+  };
+  std::error_code ignored;
+  const std::string folder = folder_of(path);
+  if (!fs::is_directory(folder, ignored)) fail(fmt::format("there is no folder '{}'", folder));
+  if (fs::is_directory(path, ignored)) fail("it is a directory");
+  const std::string& changed = replaceable(path) ? folder : path;
+  if (::access(changed.c_str(), W_OK) != 0)
+    fail(fmt::format("'{}': {}", changed, std::strerror(errno)));
+  if (fs::equivalent(path, input, ignored)) fail("it is the input");
+}
+
+OutputFile::OutputFile(const std::string& path) : path_(path) {
+  errno = 0;
+  if (path_ == "-") return;
+  if (replaceable(path_)) temporary_ = fmt::format("{}.{}.tmp", path_, ::getpid());
+  file_.open(temporary_.empty() ? path_ : temporary_, std::ios::binary);
+  if (!file_) throw cannot_write(path_);
+}
+
+OutputFile::~OutputFile() {
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove(temporary_, ignored);
+}
+
+std::ostream& OutputFile::stream() { return path_ == "-" ? std::cout : file_; }
+
+void OutputFile::close() {
+  stream().flush();
+  if (path_ != "-") file_.close();
+  if (!stream()) throw cannot_write(path_);
+  if (temporary_.empty()) return;
+  std::error_code error;
+  fs::rename(temporary_, path_, error);
+  if (error)
+    throw Error(ErrorKind::file, fmt::format("{}: cannot be written: {}", path_, error.message()));
+  temporary_.clear();
+}
+
+}  // namespace espalier

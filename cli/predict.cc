@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// espalier predict MODEL TABLE: a header and one line a row, the prediction last.
+#include "commands.h"
+#include "espalier/model.h"
+#include "flags.h"
+#include "output.h"
+
+namespace espalier {
+namespace {
+
+struct Flags {
+  std::string model;
+  std::string table;
+  std::string output = "-";
+  std::vector<std::string> keep;
+  CsvOptions csv;
+  int threads = 0;
+  bool raw = false;
+  bool json = false;
+};
+
+// A kept column that the model does not read is taken as words, so that it comes out as it went in.
+CsvOptions reading(const Flags& flags, const Model& model) {
+  CsvOptions csv = model.csv_options(flags.csv);
+  for (const std::string& name : flags.keep) {
+    if (csv.types.emplace(name, ColumnType::category).second) csv.only.push_back(name);
+  }
+  return csv;
+}
+
+// The kept columns, then the prediction.
+Table answer(const Flags& flags, const Model& model) {
+  const Table table = read_csv(flags.table, reading(flags, model));
+  Table out;
+  out.num_rows = table.num_rows;
+  for (const std::string& name : flags.keep) {
+    const Column* const column = table.find(name);
+    if (column == nullptr) {
+      throw Error(ErrorKind::data,
+                  fmt::format("{}: --keep: there is no column '{}'", table.name, name));
+    }
+    out.columns.push_back(*column);
+  }
+  Column& prediction = out.columns.emplace_back();
+  prediction.name = flags.raw ? "score" : "prediction";
+  prediction.numbers =
+      model.predict(table, flags.raw ? Output::score : Output::prediction, flags.threads);
+  return out;
+}
+
+FloatJson to_json(const Flags& flags, const Table& out) {
+  FloatJson json = {{"rows", out.num_rows}};
+  json[flags.raw ? "scores" : "predictions"] = json_of(out.columns.back());
+  for (std::size_t i = 0; i + 1 < out.columns.size(); ++i) {
+    json["keep"][out.columns[i].name] = json_of(out.columns[i]);
+  }
+  return json;
+}
+
+int run(const Flags& flags) {
+  check_table_flags(flags.csv);
+  if (flags.output != "-") {
+    check_output(flags.output, flags.table);
+    check_output(flags.output, flags.model);
+  }
+  const Table out = answer(flags, Model::load(flags.model));
+  if (flags.output != "-" || !flags.json) {
+    OutputFile file(flags.output);
+    write_csv(out, file.stream());
+    file.close();
+  }
+  if (flags.json) print_json(to_json(flags, out));
+  return 0;
+}
+
+}  // namespace
+
+Run define_predict(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  app.add_option("MODEL", flags->model, "a model file")->required()->option_text(" ");
+  app.add_option("TABLE", flags->table, "a CSV file, or - for standard input")
+      ->required()
+      ->option_text(" ");
+  app.add_option("-o,--output", flags->output,
+                 "where the predictions go (default -, standard output)")
+      ->type_name("FILE");
+  app.add_flag("--raw", flags->raw, "give the score before the sigmoid");
+  add_list(app, "--keep", flags->keep, "columns of the table to copy before the prediction");
+  app.add_flag("--json", flags->json, "print one JSON object; with -o the file is still a CSV");
+  add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, flags->threads);
+  add_table_flags(app, flags->csv);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace espalier

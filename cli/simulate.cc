@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// espalier simulate: a made-up table of loans whose true risk is known and monotone.
+#include "espalier/simulate.h"
+
+#include "commands.h"
+#include "espalier/csv.h"
+#include "flags.h"
+#include "output.h"
+
+namespace espalier {
+namespace {
+
+struct Flags {
+  SimulateOptions options;
+  std::string output = "-";
+  bool json = false;
+};
+
+// With a file the object only says what is in it, otherwise it holds the table itself.
+FloatJson to_json(const Flags& flags, const Table& table) {
+  FloatJson json = {{"rows", table.num_rows}};
+  if (flags.output != "-") json["output"] = flags.output;
+  for (const Column& column : table.columns) {
+    if (flags.output == "-") {
+      json["columns"][column.name] = json_of(column);
+    } else {
+      json["columns"].push_back(column.name);
+    }
+  }
+  return json;
+}
+
+int run(const Flags& flags) {
+  if (flags.output != "-") check_output(flags.output, {});
+  const Table table = simulate(flags.options);
+  if (flags.output != "-" || !flags.json) {
+    OutputFile file(flags.output);
+    write_csv(table, file.stream());
+    file.close();
+  }
+  if (flags.json) print_json(to_json(flags, table));
+  return 0;
+}
+
+}  // namespace
+
+Run define_simulate(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  app.add_option("-o,--output", flags->output, "where the table goes (default -, standard output)")
+      ->type_name("FILE");
+  app.add_flag("--json", flags->json,
+               "print one JSON object: the table, or, with -o, what is in the file");
+  add_fields(app, flags->options, "The table");
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace espalier
