@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inequalities of one dimension are 2^(S-1) disjoint pairs (a, b), a <= b, whose projection is
+// the mean of a and b where a > b. For the sweep these projections are done once in turn: each of
+// them preserves the order of any two vectors, also in floats, so a later one cannot break what an
+// earlier one has set right. For the nearest point they are repeated with a dual variable for every
+// pair.
+#include "constraints/cube.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include "constraints/box.h"
+
+namespace espalier {
+namespace {
+
+// Calls visit(a, b, edge) for both ends of every edge along one dimension, where vertices are
+// `stride` apart. A stride known to the compiler lets it use vectors for the short ones too.
+template <class T, class Visitor, class Stride>
+inline void for_each_edge_at(std::span<T> theta, Stride stride, const Visitor& visit) {
+  std::size_t edge = 0;
+  for (std::size_t base = 0; base < theta.size(); base += 2 * stride) {
+    T* __restrict low = theta.data() + base;
+    T* __restrict high = low + stride;
+    for (std::size_t i = 0; i < stride; ++i) visit(low[i], high[i], edge + i);
+    edge += stride;
+  }
+}
+
+template <class T, class Visitor>
+void for_each_edge(std::span<T> theta, int dim, const Visitor& visit) {
+  switch (dim) {
+    case 0:
+      return for_each_edge_at(theta, std::integral_constant<std::size_t, 1>(), visit);
+    case 1:
+      return for_each_edge_at(theta, std::integral_constant<std::size_t, 2>(), visit);
+    case 2:
+      return for_each_edge_at(theta, std::integral_constant<std::size_t, 4>(), visit);
+    default:
+      return for_each_edge_at(theta, std::size_t{1} << dim, visit);
+  }
+}
+
+template <class Visitor>
+void for_each_dim(std::uint32_t dims, const Visitor& visit) {
+  for (; dims != 0; dims &= dims - 1) visit(std::countr_zero(dims));
+}
+
+// a > b: both become their mean; halving first cannot overflow, and rounding keeps b <= mean <= a
+// and the order between pairs. a <= b: both stay, even where halving rounds because they are
+// subnormal.
+template <class T>
+void sweep(std::span<T> theta, std::uint32_t monotone_dims) {
+  for_each_dim(monotone_dims, [&](int dim) {
+    for_each_edge(theta, dim, [](T& low, T& high, std::size_t) {
+      const T a = low, b = high;
+      const T mean = T(0.5) * a + T(0.5) * b;
+      low = std::min(a, std::max(b, mean));
+      high = std::max(b, std::min(a, mean));
+    });
+  });
+}
+
+template <class T>
+bool is_monotone(std::span<T> theta, std::uint32_t monotone_dims) {
+  int wrong = 0;
+  for_each_dim(monotone_dims, [&](int dim) {
+    for_each_edge(theta, dim, [&](T a, T b, std::size_t) { wrong |= a <= b ? 0 : 1; });
+  });
+  return wrong == 0;
+}
+
+// One pass over all edges along `dim`; whether it moved a vertex farther than `tolerance`. The dual
+// variable of an edge is what it has moved its ends in sum, and may not fall below 0.
+bool relax_edges(std::span<double> theta, int dim, double* __restrict duals, double relaxation,
+                 double tolerance) {
+  bool far = false;
+  for_each_edge(theta, dim, [&](double& a, double& b, std::size_t edge) {
+    const double move = std::max(-duals[edge], 0.5 * relaxation * (a - b));
+    duals[edge] += move;
+    a -= move;
+    b += move;
+    far |= std::fabs(move) > tolerance;
+  });
+  return far;
+}
+
+[[maybe_unused]] bool is_cube(std::size_t size, std::uint32_t monotone_dims) {
+  return std::has_single_bit(size) && monotone_dims < size;
+}
+
+}  // namespace
+
+void sweep_cube(std::span<float> theta, std::uint32_t monotone_dims) {
+  assert(is_cube(theta.size(), monotone_dims));
+  sweep(theta, monotone_dims);
+}
+
+void sweep_cube(std::span<double> theta, std::uint32_t monotone_dims) {
+  assert(is_cube(theta.size(), monotone_dims));
+  sweep(theta, monotone_dims);
+}
+
+int project_cube(std::span<double> theta, std::uint32_t monotone_dims,
+                 const CubeProjection& options) {
+  assert(is_cube(theta.size(), monotone_dims));
+  if (is_monotone(theta, monotone_dims)) return 0;
+  double scale = 1;
+  for (const double value : theta) scale = std::max(scale, std::fabs(value));
+  const double tolerance = options.tolerance * scale;
+  const std::size_t edges_a_dim = theta.size() / 2;
+  std::vector<double> duals(edges_a_dim * static_cast<std::size_t>(std::popcount(monotone_dims)));
+  int iterations = 0;
+  bool far = true;
+  while (far && iterations < options.max_iterations) {
+    far = false;
+    double* duals_of_dim = duals.data();
+    for_each_dim(monotone_dims, [&](int dim) {
+      far |= relax_edges(theta, dim, duals_of_dim, options.relaxation, tolerance);
+      duals_of_dim += edges_a_dim;
+    });
+    ++iterations;
+  }
+  sweep(theta, monotone_dims);
+  return iterations;
+}
+
+int project_cube(std::span<float> theta, std::uint32_t monotone_dims,
+                 const CubeProjection& options) {
+  if (is_monotone(theta, monotone_dims)) return 0;
+  std::vector<double> exact(theta.begin(), theta.end());
+  const int iterations = project_cube(std::span(exact), monotone_dims, options);
+  std::transform(exact.begin(), exact.end(), theta.begin(),
+                 [](double value) { return static_cast<float>(value); });
+  return iterations;
+}
+
+int project_cube(std::span<float> theta, std::uint32_t monotone_dims, float lo, float hi,
+                 const CubeProjection& options) {
+  const int iterations = project_cube(theta, monotone_dims, options);
+  clip(theta, lo, hi);
+  return iterations;
+}
+
+}  // namespace espalier

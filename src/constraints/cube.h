@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Projections onto the monotone cone of a lattice: theta[v] <= theta[v + bit d] for every vertex v
+// without bit d and every monotone dimension d.
+//
+// theta: [2^S], bit d of a vertex index is v[d]; bit d of monotone_dims: dimension d is monotone.
+// Values are finite. After each function the inequalities hold exactly.
+// Clipping to [lo, hi] afterwards keeps the order and gives exactly the projection with bounds.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace espalier {
+
+// One pass that replaces each pair in the wrong order by its mean, dimension after dimension. It
+// lands in the cone at once, keeps the mean, brings no two points farther apart and leaves points
+// of the cone alone, but is not the nearest point of the cone.
+void sweep_cube(std::span<float> theta, std::uint32_t monotone_dims);
+void sweep_cube(std::span<double> theta, std::uint32_t monotone_dims);
+
+struct CubeProjection {
+  // Stops when an iteration moves no vertex farther than this, times the largest |theta| if that is
+  // above 1.
+  double tolerance = 1e-7;
+  double relaxation = 1.5;  // in (0, 2); 1 is Hildreth's method
+  int max_iterations = 100000;
+};
+
+// The nearest point of the cone, by Dykstra's method: argmin_x sum_v (x_v - theta_v)^2. Works in
+// double; returns the number of iterations, 0 if theta was in the cone.
+int project_cube(std::span<float> theta, std::uint32_t monotone_dims,
+                 const CubeProjection& options = {});
+int project_cube(std::span<double> theta, std::uint32_t monotone_dims,
+                 const CubeProjection& options = {});
+int project_cube(std::span<float> theta, std::uint32_t monotone_dims, float lo, float hi,
+                 const CubeProjection& options = {});
+
+}  // namespace espalier
