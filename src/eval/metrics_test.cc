@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "espalier/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/random.h"
+#include "espalier/error.h"
+
+namespace espalier {
+namespace {
+
+using Floats = std::vector<float>;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+double metric_of(Metric metric, const Floats& labels, const Floats& scores,
+                 const Floats& weights = {}) {
+  return compute_metric(metric, labels, scores, weights);
+}
+
+TEST(Metrics, ListsTheMetricsOfATask) {
+  const auto classification = metrics_of(Task::classification);
+  EXPECT_EQ(std::vector<Metric>(classification.begin(), classification.end()),
+            (std::vector<Metric>{Metric::accuracy, Metric::log_loss, Metric::auc, Metric::brier}));
+  const auto regression = metrics_of(Task::regression);
+  EXPECT_EQ(std::vector<Metric>(regression.begin(), regression.end()),
+            (std::vector<Metric>{Metric::mse, Metric::rmse, Metric::mae, Metric::r2}));
+}
+
+TEST(Metrics, KnowsWhichAreBetterWhenLarger) {
+  for (const Metric metric : {Metric::accuracy, Metric::auc, Metric::r2}) {
+    EXPECT_TRUE(larger_is_better(metric)) << to_word(metric);
+  }
+  for (const Metric metric :
+       {Metric::log_loss, Metric::brier, Metric::mse, Metric::rmse, Metric::mae}) {
+    EXPECT_FALSE(larger_is_better(metric)) << to_word(metric);
+  }
+}
+
+TEST(Accuracy, CountsAScoreOfZeroAsNegative) {
+  EXPECT_EQ(metric_of(Metric::accuracy, {1, 0, 1, 0}, {2, -1, -3, 0.5f}), 0.5);
+  EXPECT_EQ(metric_of(Metric::accuracy, {1, 0}, {0, 0}), 0.5);
+  EXPECT_EQ(metric_of(Metric::accuracy, {1, 0, 1}, {2, -1, -3}, {1, 2, 5}), 3.0 / 8);
+}
+
+TEST(Accuracy, CountsNanAsWrong) {
+  EXPECT_EQ(metric_of(Metric::accuracy, {1, 0}, {kNan, kNan}), 0);
+}
+
+TEST(LogLoss, MatchesHandComputedExamples) {
+  const float log3 = std::log(3.0f);  // probability 3/4
+  EXPECT_NEAR(metric_of(Metric::log_loss, {1, 0}, {log3, log3}),
+              -(std::log(0.75) + std::log(0.25)) / 2, 1e-7);
+  EXPECT_NEAR(metric_of(Metric::log_loss, {1, 0}, {log3, log3}, {3, 1}),
+              -(3 * std::log(0.75) + std::log(0.25)) / 4, 1e-7);
+  EXPECT_NEAR(metric_of(Metric::log_loss, {0, 1}, {0, 0}), std::log(2.0), 1e-15);
+}
+
+TEST(LogLoss, IsStableForExtremeLogits) {
+  EXPECT_EQ(metric_of(Metric::log_loss, {0, 1}, {10000, -10000}), 10000);
+  EXPECT_EQ(metric_of(Metric::log_loss, {1, 0}, {10000, -10000}), 0);
+  EXPECT_EQ(metric_of(Metric::log_loss, {1, 0}, {kInfinity, -kInfinity}), 0);
+  EXPECT_EQ(metric_of(Metric::log_loss, {1}, {-kInfinity}), kInfinity);
+  EXPECT_TRUE(std::isnan(metric_of(Metric::log_loss, {1}, {kNan})));
+}
+
+TEST(Brier, IsTheSquaredErrorOfTheProbability) {
+  const float log3 = std::log(3.0f);
+  EXPECT_NEAR(metric_of(Metric::brier, {1, 0}, {log3, log3}), (0.0625 + 0.5625) / 2, 1e-7);
+  EXPECT_NEAR(metric_of(Metric::brier, {1, 0}, {log3, log3}, {1, 3}), (0.0625 + 3 * 0.5625) / 4,
+              1e-7);
+  EXPECT_EQ(metric_of(Metric::brier, {1, 0}, {1000, 1000}), 0.5);
+  EXPECT_EQ(metric_of(Metric::brier, {1, 0}, {-kInfinity, -kInfinity}), 0.5);
+}
+
+TEST(Auc, MatchesHandComputedExamples) {
+  EXPECT_EQ(metric_of(Metric::auc, {0, 0, 1, 1}, {0.1f, 0.4f, 0.35f, 0.8f}), 0.75);
+  EXPECT_EQ(metric_of(Metric::auc, {0, 0, 1, 1}, {1, 2, 3, 4}), 1);
+  EXPECT_EQ(metric_of(Metric::auc, {1, 1, 0, 0}, {1, 2, 3, 4}), 0);
+  EXPECT_EQ(metric_of(Metric::auc, {0, 1, 0, 1}, {5, 5, 5, 5}), 0.5);
+  EXPECT_EQ(metric_of(Metric::auc, {0, 1}, {-kInfinity, kInfinity}), 1);
+  EXPECT_EQ(metric_of(Metric::auc, {0, 1}, {-0.0f, 0.0f}), 0.5);
+}
+
+TEST(Auc, IsNanWithOneClassOrNanScores) {
+  EXPECT_TRUE(std::isnan(metric_of(Metric::auc, {1, 1}, {1, 2})));
+  EXPECT_TRUE(std::isnan(metric_of(Metric::auc, {0, 0}, {1, 2})));
+  EXPECT_TRUE(std::isnan(metric_of(Metric::auc, {0, 1}, {1, 2}, {1, 0})));
+  EXPECT_TRUE(std::isnan(metric_of(Metric::auc, {0, 1, 1}, {1, kNan, 2})));
+}
+
+double auc_of_all_pairs(const Floats& labels, const Floats& scores, const Floats& weights) {
+  double ordered = 0, total = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    for (std::size_t j = 0; j < labels.size(); ++j) {
+      if (labels[i] != 1 || labels[j] != 0) continue;
+      const double weight = static_cast<double>(weights[i]) * weights[j];
+      total += weight;
+      ordered += weight * (scores[i] > scores[j] ? 1.0 : scores[i] == scores[j] ? 0.5 : 0.0);
+    }
+  }
+  return ordered / total;
+}
+
+TEST(Auc, MatchesTheCountOverAllPairs) {
+  Random random(1);
+  for (int round = 0; round < 50; ++round) {
+    const std::uint64_t distinct_scores = 1 + random.below(200);
+    Floats labels = {0, 1}, scores = {0, 0}, weights = {1, 1};
+    for (int i = 0; i < 150; ++i) {
+      labels.push_back(static_cast<float>(random.below(2)));
+      scores.push_back(static_cast<float>(random.below(distinct_scores)));
+      weights.push_back(static_cast<float>(3 * random.uniform()));
+    }
+    EXPECT_NEAR(metric_of(Metric::auc, labels, scores, weights),
+                auc_of_all_pairs(labels, scores, weights), 1e-12);
+    EXPECT_NEAR(metric_of(Metric::auc, labels, scores),
+                auc_of_all_pairs(labels, scores, Floats(labels.size(), 1)), 1e-12);
+  }
+}
+
+TEST(Regression, MatchesHandComputedExamples) {
+  const Floats labels = {3, -0.5f, 2, 7};
+  const Floats scores = {2.5f, 0, 2, 8};
+  EXPECT_DOUBLE_EQ(metric_of(Metric::mse, labels, scores), 0.375);
+  EXPECT_DOUBLE_EQ(metric_of(Metric::rmse, labels, scores), std::sqrt(0.375));
+  EXPECT_DOUBLE_EQ(metric_of(Metric::mae, labels, scores), 0.5);
+  EXPECT_DOUBLE_EQ(metric_of(Metric::r2, labels, scores), 1 - 1.5 / 29.1875);
+}
+
+TEST(Regression, CountsARowAsOftenAsItsWeight) {
+  const Floats once_labels = {1, 4, 6}, once_scores = {2, 4, 3}, weights = {2, 1, 3};
+  const Floats labels = {1, 1, 4, 6, 6, 6}, scores = {2, 2, 4, 3, 3, 3};
+  for (const Metric metric : metrics_of(Task::regression)) {
+    EXPECT_DOUBLE_EQ(metric_of(metric, once_labels, once_scores, weights),
+                     metric_of(metric, labels, scores))
+        << to_word(metric);
+  }
+}
+
+TEST(Regression, HasNoR2ForConstantLabels) {
+  EXPECT_TRUE(std::isnan(metric_of(Metric::r2, {0.1f, 0.1f, 0.1f}, {0, 1, 2}, {0.3f, 0.7f, 0.1f})));
+  EXPECT_TRUE(std::isnan(metric_of(Metric::r2, {5}, {5})));
+  EXPECT_EQ(metric_of(Metric::r2, {1, 2, 3}, {2, 2, 2}), 0);
+  EXPECT_EQ(metric_of(Metric::r2, {1, 2, 3}, {1, 2, 3}), 1);
+}
+
+TEST(Metrics, AreNanWithoutRowsOrWeight) {
+  for (const Task task : {Task::classification, Task::regression}) {
+    for (const Metric metric : metrics_of(task)) {
+      EXPECT_TRUE(std::isnan(metric_of(metric, {}, {}))) << to_word(metric);
+      EXPECT_TRUE(std::isnan(metric_of(metric, {0, 1}, {1, 2}, {0, 0}))) << to_word(metric);
+    }
+  }
+}
+
+TEST(Metrics, RefuseAutomatic) { EXPECT_THROW(metric_of(Metric::automatic, {1}, {1}), Error); }
+
+}  // namespace
+}  // namespace espalier
