@@ -45,10 +45,9 @@ int run(const Flags& flags) {
 
 Run define_evaluate(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
-  app.add_option("MODEL", flags->model, "a model file")->required()->option_text(" ");
+  app.add_option("MODEL", flags->model, "a model file")->required();
   app.add_option("TABLE", flags->table, "a CSV file with the label, or - for standard input")
-      ->required()
-      ->option_text(" ");
+      ->required();
   app.add_flag("--json", flags->json, "print one JSON object");
   add_table_flags(app, flags->csv);
   return [flags] { return run(*flags); };

@@ -22,7 +22,7 @@ int run(const Flags& flags) {
 
 Run define_inspect(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
-  app.add_option("MODEL", flags->model, "a model file")->required()->option_text(" ");
+  app.add_option("MODEL", flags->model, "a model file")->required();
   app.add_flag("--json", flags->json, "print one JSON object with every number");
   return [flags] { return run(*flags); };
 }

@@ -45,7 +45,8 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    std::string text = "  " + make_option_name(option, is_positional) + make_option_opts(option);
+    std::string text = "  " + make_option_name(option, is_positional);
+    if (!is_positional) text += make_option_opts(option);
     if (text.size() >= kHelpColumn) text += '\n';
     std::size_t column = text.back() == '\n' ? 0 : text.size();
     for (const std::string& word : CLI::detail::split(make_option_desc(option), ' ')) {

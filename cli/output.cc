@@ -98,8 +98,9 @@ void check_output(const std::string& path, const std::string& input) {
   if (!fs::is_directory(folder, ignored)) fail(fmt::format("there is no folder '{}'", folder));
   if (fs::is_directory(path, ignored)) fail("it is a directory");
   const std::string& changed = replaceable(path) ? folder : path;
-  if (::access(changed.c_str(), W_OK) != 0)
+  if (::access(changed.c_str(), W_OK) != 0) {
     fail(fmt::format("'{}': {}", changed, std::strerror(errno)));
+  }
   if (fs::equivalent(path, input, ignored)) fail("it is the input");
 }
 
@@ -125,8 +126,9 @@ void OutputFile::close() {
   if (temporary_.empty()) return;
   std::error_code error;
   fs::rename(temporary_, path_, error);
-  if (error)
+  if (error) {
     throw Error(ErrorKind::file, fmt::format("{}: cannot be written: {}", path_, error.message()));
+  }
   temporary_.clear();
 }
 

@@ -77,10 +77,8 @@ int run(const Flags& flags) {
 
 Run define_predict(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
-  app.add_option("MODEL", flags->model, "a model file")->required()->option_text(" ");
-  app.add_option("TABLE", flags->table, "a CSV file, or - for standard input")
-      ->required()
-      ->option_text(" ");
+  app.add_option("MODEL", flags->model, "a model file")->required();
+  app.add_option("TABLE", flags->table, "a CSV file, or - for standard input")->required();
   app.add_option("-o,--output", flags->output,
                  "where the predictions go (default -, standard output)")
       ->type_name("FILE");

@@ -206,9 +206,7 @@ int run(Flags& flags) {
 
 Run define_train(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
-  app.add_option("TABLE", flags->table, "a CSV file, or - for standard input")
-      ->required()
-      ->option_text(" ");
+  app.add_option("TABLE", flags->table, "a CSV file, or - for standard input")->required();
   // First, because flags are read in the order they are defined in: the others override the file.
   const CLI::callback_t config = [flags](const CLI::results_t& texts) {
     apply_config(flags->options, texts.back());

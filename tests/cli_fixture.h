@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the program through its binary in a folder of its own.
+#pragma once
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+namespace fs = std::filesystem;
+
+inline const std::string kMonotone =
+    " --label default --increasing debt_ratio,late_payments --decreasing income,years_employed";
+
+struct Result {
+  int exit;
+  std::string out;
+  std::string err;
+};
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// A folder for each test; what the program says goes beside it.
+class Cli : public ::testing::Test {
+ protected:
+  Cli() {
+    std::string pattern = (fs::temp_directory_path() / "espalier_cli_XXXXXX").string();
+    root_ = ::mkdtemp(pattern.data());
+    fs::create_directory(root_ / "work");
+  }
+  ~Cli() override { fs::remove_all(root_); }
+
+  fs::path path(const std::string& name) const { return root_ / "work" / name; }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+  }
+
+  static std::string read(const fs::path& file) {
+    std::ostringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  std::set<std::string> files() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(root_ / "work")) {
+      names.insert(entry.path().filename());
+    }
+    return names;
+  }
+
+  // The shell line that runs the program on `args` in the folder of the test.
+  std::string command(const std::string& args) const {
+    return fmt::format("cd '{0}/work' && exec 2>'{0}/err' && exec >'{0}/out' && {1}",
+                       root_.string(), args);
+  }
+
+  Result shell(const std::string& line) const {
+    const int status = std::system(command(line).c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(root_ / "out"),
+            read(root_ / "err")};
+  }
+
+  Result run(const std::string& args) const { return shell("'" ESPALIER_BINARY "' " + args); }
+
+  // Runs what must succeed and returns its output.
+  std::string must(const std::string& args) const {
+    const Result result = run(args);
+    EXPECT_EQ(result.exit, 0) << args << "\n" << result.err;
+    return result.out;
+  }
+
+  nlohmann::json must_json(const std::string& args) const {
+    return nlohmann::json::parse(must(args + " --json"));
+  }
+
+  void make_table(int rows = 300) const {
+    must(fmt::format("simulate --rows {} -o loans.csv", rows));
+  }
+
+  void make_model() const {
+    make_table();
+    must("train loans.csv -o loans.esp --epochs 2" + kMonotone);
+  }
+
+  fs::path root_;
+};
+
+}  // namespace espalier

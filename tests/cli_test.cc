@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program from a made-up table to a proven model; cli_errors_test.cc has all that may go wrong.
+#include <signal.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "cli_fixture.h"
+
+namespace espalier {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST_F(Cli, MakesATableTrainsProvesJudgesPredictsAndInspects) {
+  make_table(500);
+  const Result train = run("train loans.csv -o loans.esp --epochs 5" + kMonotone);
+  ASSERT_EQ(train.exit, 0) << train.err;
+  EXPECT_THAT(train.out, IsEmpty());
+  EXPECT_THAT(train.err, HasSubstr("2 increasing, 2 decreasing"));
+  EXPECT_THAT(train.err, HasSubstr("inequalities, 0 violated"));
+  EXPECT_THAT(train.err, HasSubstr("loans.esp"));
+
+  const std::string proof = must("verify loans.esp");
+  EXPECT_THAT(proof, HasSubstr("debt_ratio, late_payments"));
+  EXPECT_THAT(proof, HasSubstr("0 violated, tolerance 0\nmonotone: proved\n"));
+  EXPECT_THAT(must("evaluate loans.esp loans.csv"), HasSubstr("log_loss"));
+  EXPECT_THAT(must("inspect loans.esp"), HasSubstr("debt_ratio"));
+
+  const auto predictions = lines_of(must("predict loans.esp loans.csv"));
+  ASSERT_EQ(predictions.size(), 501U);
+  EXPECT_EQ(predictions[0], "prediction");
+  EXPECT_EQ(files(), (std::set<std::string>{"loans.csv", "loans.esp"}));
+}
+
+TEST_F(Cli, SpeaksJsonInEveryCommand) {
+  EXPECT_EQ(must_json("simulate --rows 300 -o loans.csv")["rows"], 300);
+  EXPECT_EQ(must_json("simulate --rows 20")["columns"]["income"].size(), 20U);
+  const json train =
+      must_json("train loans.csv -o loans.esp --epochs 3 --ensemble 2 --quiet" + kMonotone);
+  EXPECT_EQ(train["history"].size(), 6U);
+  EXPECT_EQ(train["best"].size(), 2U);
+  EXPECT_EQ(train["options"]["epochs"], 3);
+  EXPECT_TRUE(train["metrics"].contains("log_loss"));
+  EXPECT_EQ(train["certificate"]["violations"], 0);
+  const json proof = must_json("verify loans.esp");
+  EXPECT_EQ(proof, train["certificate"]);
+  EXPECT_EQ(proof["increasing"], json({"debt_ratio", "late_payments"}));
+  EXPECT_EQ(must_json("evaluate loans.esp loans.csv")["rows"], 300);
+  EXPECT_EQ(must_json("predict loans.esp loans.csv")["predictions"].size(), 300U);
+  EXPECT_TRUE(must_json("inspect loans.esp").is_object());
+}
+
+TEST_F(Cli, GivesTheSameBytesTwiceAndForAnyNumberOfThreads) {
+  make_table(700);
+  std::set<std::string> models;
+  for (const char* threads : {"1", "1", "2", "3", "7"}) {
+    must(fmt::format("train loans.csv -o loans.esp --epochs 3 --seed 5 --threads {}", threads) +
+         kMonotone);
+    models.insert(read(path("loans.esp")));
+  }
+  EXPECT_EQ(models.size(), 1U);
+  must("train loans.csv -o loans.esp --epochs 3 --seed 6" + kMonotone);
+  EXPECT_NE(read(path("loans.esp")), *models.begin());
+}
+
+TEST_F(Cli, SavesTheBestModelSoFarWhenInterrupted) {
+  make_table();
+  const std::string line =
+      command("exec '" ESPALIER_BINARY "' train loans.csv -o loans.esp --epochs 1000000 --verbose" +
+              kMonotone);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+    ::_exit(127);
+  }
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (read(root_ / "err").find("epoch 2/") == std::string::npos &&
+         std::chrono::steady_clock::now() < patience) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ::kill(child, SIGINT);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_THAT(read(root_ / "err"), HasSubstr("stopped early"));
+  EXPECT_THAT(must("verify loans.esp"), HasSubstr("monotone: proved"));
+}
+
+TEST_F(Cli, PredictsTheSameInEveryShape) {
+  make_model();
+  const auto plain = lines_of(must("predict loans.esp loans.csv"));
+  EXPECT_EQ(lines_of(must("predict loans.esp - <loans.csv")), plain);
+  EXPECT_EQ(lines_of(shell("gzip <loans.csv | '" ESPALIER_BINARY "' predict loans.esp -").out),
+            plain);
+  EXPECT_THAT(must("predict loans.esp loans.csv -o p.csv"), IsEmpty());
+  EXPECT_EQ(lines_of(read(path("p.csv"))), plain);
+
+  const json object = must_json("predict loans.esp loans.csv");
+  const auto scores = lines_of(must("predict loans.esp loans.csv --raw"));
+  const auto kept = lines_of(must("predict loans.esp loans.csv --keep default,income"));
+  const auto input = lines_of(read(path("loans.csv")));
+  EXPECT_EQ(scores[0], "score");
+  EXPECT_EQ(kept[0], "default,income,prediction");
+  for (std::size_t i = 1; i < plain.size(); ++i) {
+    const float prediction = std::stof(plain[i]);
+    EXPECT_EQ(fmt::format("{}", prediction), plain[i]);
+    EXPECT_EQ(object["predictions"][i - 1].get<float>(), prediction);
+    EXPECT_NEAR(1 / (1 + std::exp(-std::stod(scores[i]))), prediction, 1e-6);
+    EXPECT_THAT(kept[i], StartsWith(input[i].ends_with("yes") ? "yes," : "no,"));
+    EXPECT_TRUE(kept[i].ends_with("," + plain[i]));
+  }
+}
+
+TEST_F(Cli, CopiesLongIdentifiersUnchanged) {
+  make_model();
+  auto rows = lines_of(read(path("loans.csv")));
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    text += (i == 0 ? "id" : fmt::format("{}", 123456789012345 + i)) + "," + rows[i] + "\n";
+  }
+  write("ids.csv", text);
+  const auto kept = lines_of(must("predict loans.esp ids.csv --keep id"));
+  EXPECT_THAT(kept[1], StartsWith("123456789012346,"));
+}
+
+TEST_F(Cli, ReadsFilesWithoutAHeaderAsAdultHasThem) {
+  std::string train;
+  for (int i = 0; i < 200; ++i) {
+    train += fmt::format("{}, {}, {}, {}\n", 20 + i % 50, i % 3 == 0 ? "?" : "Private",
+                         i % 2 == 0 ? "Male" : "Female", i % 50 > 25 ? ">50K" : "<=50K");
+  }
+  write("adult.data", train);
+  write("adult.test", "|1x3 Cross validator\n" + train);
+  const std::string layout = " --no-header --columns age,work,sex,income";
+  must(
+      "train adult.data --label income --positive '>50K' --increasing age,sex --order "
+      "'sex=Female<Male'"
+      " --epochs 20 -o adult.esp" +
+      layout);
+  EXPECT_THAT(must("verify adult.esp"), HasSubstr("age, sex"));
+  const json judged = must_json("evaluate adult.esp adult.test --skip-lines 1" + layout);
+  EXPECT_EQ(judged["rows"], 200);
+  EXPECT_GT(judged["auc"], 0.9);
+}
+
+TEST_F(Cli, WarnsOfColumnsThatSayNothing) {
+  std::string text = "x,same,empty,y\n";
+  for (int i = 0; i < 100; ++i) text += fmt::format("{},7,,{}\n", i, 3 * i);
+  write("t.csv", text);
+  const Result result = run("train t.csv --label y --epochs 2 -o t.esp --quiet");
+  EXPECT_EQ(result.exit, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("'same'"));
+  EXPECT_THAT(result.err, HasSubstr("'empty'"));
+  EXPECT_THAT(result.err, HasSubstr("warning"));
+}
+
+TEST_F(Cli, TakesSettingsFromAFileAndFlagsOverrideThem) {
+  make_table();
+  write("config.json",
+        R"({"label": "default", "epochs": 2, "seed": 9, "increasing": ["debt_ratio"]})");
+  const json options =
+      must_json("train loans.csv --quiet --epochs 3 --config config.json")["options"];
+  EXPECT_EQ(options["epochs"], 3);
+  EXPECT_EQ(options["seed"], 9);
+  EXPECT_EQ(options["increasing"], json({"debt_ratio"}));
+}
+
+TEST_F(Cli, NamesTheModelAfterTheTable) {
+  make_table();
+  EXPECT_THAT(run("train loans.csv --label default --epochs 1").err, HasSubstr("loans.esp"));
+  must("train - --label default --epochs 1 <loans.csv");
+  EXPECT_EQ(files(), (std::set<std::string>{"loans.csv", "loans.esp", "model.esp"}));
+}
+
+TEST_F(Cli, ChoosesTheEpochOnAFile) {
+  make_table();
+  must("simulate --rows 123 --seed 2 -o valid.csv");
+  const json result = must_json("train loans.csv --valid valid.csv --epochs 2 --quiet" + kMonotone);
+  EXPECT_EQ(result["train_rows"], 300);
+  EXPECT_EQ(result["valid_rows"], 123);
+}
+
+TEST_F(Cli, SaysALineAnEpochOnlyIfAsked) {
+  make_table();
+  EXPECT_THAT(run("train loans.csv --epochs 2 --verbose" + kMonotone).err, HasSubstr("epoch 2/2"));
+  EXPECT_THAT(run("train loans.csv --epochs 2" + kMonotone).err, Not(HasSubstr("epoch 2/2")));
+  EXPECT_THAT(run("train loans.csv --epochs 2 --quiet" + kMonotone).err, IsEmpty());
+}
+
+TEST_F(Cli, ExplainsItselfOnStandardOutput) {
+  EXPECT_THAT(must("--version"), StartsWith("espalier "));
+  EXPECT_THAT(must("--help"), HasSubstr("simulate"));
+  const std::string help = must("train --help");
+  EXPECT_THAT(help, HasSubstr("--learning-rate NUMBER"));
+  EXPECT_THAT(help, HasSubstr("default 0.03"));
+  for (const std::string& line : lines_of(help)) EXPECT_LE(line.size(), 100U) << line;
+}
+
+}  // namespace
+}  // namespace espalier
