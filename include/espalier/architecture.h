@@ -2,7 +2,8 @@
 // The grammar of models: a list of layers, each reading the wires that the one before it gives.
 //
 //   cal(K)  cal(K,lo:hi)      calibrators, one a wire, K keypoints; without a range it is fitted to the data
-//   lin(D)  lin(D,split)      linear embedding; D follows from the next layer if left out; see Embedding
+//   lin(D)  lin(D,split)      linear embedding; D follows from the next layer if left out; see Embedding.
+//   lin(D,monotone=N)         N of the D outputs are monotone; else their share is that of the inputs
 //   lat(GxS)  lat  lat(GxS,simplex)   G lattices of S wires each; without a size one lattice of all wires
 //   gather(GxS)  gather(3,1,2)  which wires go on: G groups of S different ones drawn at random, or listed
 //   sum                       one wire: the sum of all
@@ -50,14 +51,14 @@ struct Range {
 struct LayerSpec {
   LayerKind kind;
   int keypoints = 0;                                       // cal
-  std::optional<Range> range;                              // cal
+  std::optional<Range> range = {};                         // cal
   int outputs = 0;                                         // lin
   int monotone_outputs = 0;                                // lin(D,monotone=N); 0: the monotone share of the inputs
   Embedding embedding = Embedding::mixed;                  // lin
   int groups = 0;                                          // lat, gather: G
   int group_size = 0;                                      // lat, gather: S
   Interpolation interpolation = Interpolation::multilinear;  // lat
-  std::vector<int> wires;                                  // gather: the listed ones
+  std::vector<int> wires = {};                             // gather: the listed ones
 };
 
 struct Architecture {
@@ -68,6 +69,7 @@ struct Architecture {
 Architecture parse_architecture(std::string_view text);
 
 /// Writes layers so that parse_architecture reads them back.
+std::string to_string(const LayerSpec& layer);
 std::string to_string(const Architecture& architecture);
 
 }  // namespace espalier

@@ -16,7 +16,7 @@ namespace espalier {
 
 enum class ClassWeight { none, balanced };
 enum class MonotoneCalibrators { required, all };
-enum class Keypoints { quantile, distinct, uniform };
+enum class Keypoints { distinct, quantile, uniform };
 enum class Initialization { data, paper };
 enum class Schedule { cosine, constant };
 enum class Projection { sweep, exact };
@@ -31,7 +31,7 @@ struct Words<MonotoneCalibrators> {
 };
 template <>
 struct Words<Keypoints> {
-  static constexpr std::string_view list[] = {"quantile", "distinct", "uniform"};
+  static constexpr std::string_view list[] = {"distinct", "quantile", "uniform"};
 };
 template <>
 struct Words<Initialization> {
@@ -63,7 +63,7 @@ struct TrainOptions {
   // The model.
   std::string architecture = "dln";
   MonotoneCalibrators monotone_calibrators = MonotoneCalibrators::required;
-  Keypoints keypoints = Keypoints::quantile;
+  Keypoints keypoints = Keypoints::distinct;
   Initialization initialization = Initialization::data;
   double lattice_noise = 0;  ///< the paper's 1/n
   int ensemble = 1;
@@ -110,8 +110,8 @@ void visit_fields(Options& o, Visitor&& visit) {
         o.architecture);
   visit(Field{"monotone_calibrators", "which calibrators must rise: only those of monotone inputs, or all"},
         o.monotone_calibrators);
-  visit(Field{"keypoints", "where first-layer calibrators bend: quantiles of the distinct values, every distinct value "
-                           "where they are few enough, or uniform over the range"},
+  visit(Field{"keypoints", "where first-layer calibrators bend: evenly among the distinct values (at all of them if they "
+                           "are few), at quantiles of the rows, or uniformly over the range"},
         o.keypoints);
   visit(Field{"initialization", "data: start centred on the training rows; paper: the published constants"},
         o.initialization);

@@ -37,8 +37,8 @@ class ThreadPool {
   // threads. One caller at a time, and not from inside a task.
   template <class F>
   void run(int num_tasks, F&& task) {
-    using Task = std::remove_reference_t<F>;
-    run_job({[](void* context, int index) { (*static_cast<Task*>(context))(index); },
+    using Callable = std::remove_reference_t<F>;
+    run_job({[](void* context, int index) { (*static_cast<Callable*>(context))(index); },
              const_cast<void*>(static_cast<const void*>(std::addressof(task))), num_tasks});
   }
 

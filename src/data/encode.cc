@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/encode.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+
+#include "core/text.h"
+#include "espalier/error.h"
+
+namespace espalier {
+
+namespace {
+
+[[noreturn]] void fail(const Table& table, const std::string& column, std::string_view message) {
+  throw Error(ErrorKind::data, fmt::format("{}: column '{}': {}", table.name, column, message));
+}
+
+const Column& require_numbers(const Table& table, const std::string& name) {
+  const Column& column = require_column(table, name);
+  if (column.type != ColumnType::number) {
+    const std::string example = column.words.empty() ? "" : fmt::format(" such as '{}'", column.words.front());
+    fail(table, name, fmt::format("has words{}, wanted numbers", example));
+  }
+  return column;
+}
+
+void encode_numbers(const Feature& feature, const Column& column, const Rows& rows, Dataset& data, std::size_t f) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    data.cells[i * data.num_features + f] = encode_number(feature, column.numbers[rows[i]]);
+  }
+}
+
+// Calls set(i, word) for each row; the word is empty for a missing cell.
+template <class Index>
+void encode_words(const Column& column, const Rows& rows, Dataset& data, std::size_t f, Index&& index) {
+  const auto cell = [&](std::size_t i) -> float& { return data.cells[i * data.num_features + f]; };
+  if (column.type == ColumnType::number) {
+    for (std::size_t i = 0; i < rows.size(); ++i) cell(i) = index(word_at(column, rows[i]));
+    return;
+  }
+  std::vector<float> by_code;
+  for (const std::string& word : column.words) by_code.push_back(index(word));
+  const float missing = index("");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::int32_t code = column.codes[rows[i]];
+    cell(i) = code == kMissingCode ? missing : by_code[static_cast<std::size_t>(code)];
+  }
+}
+
+std::unordered_map<std::string, std::size_t> index_words(const Feature& feature) {
+  std::unordered_map<std::string, std::size_t> index;
+  const std::size_t num_own = feature.words.size() - (feature.pools_rare ? 1 : 0);
+  for (std::size_t i = 0; i < num_own; ++i) index.emplace(feature.words[i], i);
+  return index;
+}
+
+void encode_feature(const Feature& feature, const Table& table, const Rows& rows, Dataset& data, std::size_t f) {
+  if (feature.kind == FeatureKind::number) {
+    encode_numbers(feature, require_numbers(table, feature.name), rows, data, f);
+    return;
+  }
+  const auto index = index_words(feature);
+  const Column& column = require_column(table, feature.name);
+  if (feature.kind == FeatureKind::ordered) {
+    encode_words(column, rows, data, f, [&](const std::string& word) {
+      const auto found = index.find(word);
+      const bool known = found != index.end();
+      return encode_number(feature, known ? static_cast<float>(found->second) : std::numeric_limits<float>::quiet_NaN());
+    });
+    return;
+  }
+  const std::size_t unseen = feature.words.size() - (feature.pools_rare ? 1 : 0);
+  encode_words(column, rows, data, f, [&](const std::string& word) {
+    const auto found = index.find(word);
+    return static_cast<float>(found == index.end() ? unseen : found->second);
+  });
+}
+
+}  // namespace
+
+Rows all_rows(const Table& table) {
+  Rows rows(table.num_rows);
+  std::iota(rows.begin(), rows.end(), 0u);
+  return rows;
+}
+
+const Column& require_column(const Table& table, const std::string& name) {
+  if (const Column* column = table.find(name)) return *column;
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.name);
+  const auto guess = nearest(name, names);
+  throw Error(ErrorKind::data, fmt::format("{}: no column '{}'{}", table.name, name,
+                                           guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
+}
+
+std::string number_word(float value) {
+  char buffer[32];
+  const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
+  return std::string(buffer, result.ptr);
+}
+
+std::string word_at(const Column& column, std::size_t row) {
+  if (column.type == ColumnType::number) {
+    return std::isnan(column.numbers[row]) ? "" : number_word(column.numbers[row]);
+  }
+  const std::int32_t code = column.codes[row];
+  return code == kMissingCode ? "" : column.words[static_cast<std::size_t>(code)];
+}
+
+float encode_number(const Feature& feature, float value) {
+  if (std::isnan(value)) {
+    if (feature.learns_missing) return kMissingPosition;
+    value = feature.typical;
+  }
+  // Each step rounds monotonically, so a larger value never gets a smaller position.
+  const std::vector<float>& keypoints = feature.keypoints;
+  const float clipped = std::clamp(value, keypoints.front(), keypoints.back());
+  const auto above = std::upper_bound(keypoints.begin(), keypoints.end() - 1, clipped);
+  const auto k = static_cast<std::size_t>(above - keypoints.begin()) - 1;
+  const double lo = keypoints[k], hi = keypoints[k + 1];
+  const double position = static_cast<double>(k) + (clipped - lo) / (hi - lo);
+  const double last = static_cast<double>(keypoints.size() - 1);
+  return static_cast<float>(feature.monotonicity == Monotonicity::decreasing ? last - position : position);
+}
+
+Dataset encode_features(const Schema& schema, const Table& table, const Rows& rows) {
+  Dataset data;
+  data.num_rows = rows.size();
+  data.num_features = schema.features.size();
+  data.cells.resize(data.num_rows * data.num_features);
+  for (std::size_t f = 0; f < schema.features.size(); ++f) {
+    encode_feature(schema.features[f], table, rows, data, f);
+  }
+  return data;
+}
+
+Rows labelled_rows(const Label& label, const Table& table) {
+  const Column& column = require_column(table, label.name);
+  Rows rows;
+  for (std::uint32_t i = 0; i < table.num_rows; ++i) {
+    const bool missing =
+        column.type == ColumnType::number ? std::isnan(column.numbers[i]) : column.codes[i] == kMissingCode;
+    if (!missing) rows.push_back(i);
+  }
+  return rows;
+}
+
+std::vector<float> encode_labels(const Label& label, const Table& table, const Rows& rows) {
+  std::vector<float> labels(rows.size());
+  if (label.task == Task::regression) {
+    const Column& column = require_numbers(table, label.name);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      labels[i] = column.numbers[rows[i]];
+      if (!std::isfinite(labels[i])) {
+        fail(table, label.name, fmt::format("row {}: {} is no label", rows[i] + 1, labels[i]));
+      }
+    }
+    return labels;
+  }
+  const Column& column = require_column(table, label.name);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string word = word_at(column, rows[i]);
+    if (word != label.negative && word != label.positive) {
+      fail(table, label.name,
+           fmt::format("row {}: '{}' is neither '{}' nor '{}'", rows[i] + 1, word, label.negative, label.positive));
+    }
+    labels[i] = word == label.positive ? 1.0f : 0.0f;
+  }
+  return labels;
+}
+
+std::vector<float> encode_weights(const std::string& column_name, const Table& table, const Rows& rows) {
+  if (column_name.empty()) return {};
+  const Column& column = require_numbers(table, column_name);
+  std::vector<float> weights;
+  double total = 0;
+  for (const std::uint32_t row : rows) {
+    const float weight = column.numbers[row];
+    if (!std::isfinite(weight) || weight < 0) {
+      fail(table, column_name, fmt::format("row {}: {} is no weight; wanted 0 or more", row + 1, weight));
+    }
+    weights.push_back(weight);
+    total += weight;
+  }
+  if (!rows.empty() && total <= 0) fail(table, column_name, "all weights are 0");
+  return weights;
+}
+
+Dataset encode(const Schema& schema, const Table& table, const Rows& rows) {
+  Dataset data = encode_features(schema, table, rows);
+  data.labels = encode_labels(schema.label, table, rows);
+  data.weights = encode_weights(schema.weight, table, rows);
+  return data;
+}
+
+}  // namespace espalier

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the cells of a table to the numbers a network reads, one a feature:
+//
+//   number, ordered   the position among the feature's keypoints, k + t for a value that lies a share t
+//                     of the way from keypoint k to k + 1, clipped to [0, K - 1]; counted from the other
+//                     end for a decreasing feature, so that every monotone input of a network rises;
+//                     kMissingPosition for a missing cell if training had any, else that of `typical`
+//   category          the index of its word; the number of words if it was not seen in training
+#pragma once
+
+#include <string>
+
+#include "data/dataset.h"
+#include "espalier/schema.h"
+#include "espalier/table.h"
+
+namespace espalier {
+
+/// The position of a missing cell of a feature that learns an output for missing.
+inline constexpr float kMissingPosition = -1;
+
+/// All rows of a table.
+Rows all_rows(const Table& table);
+
+/// The features of some rows. Throws Error (data) if a column is absent or of another type.
+Dataset encode_features(const Schema& schema, const Table& table, const Rows& rows);
+
+/// The rows whose label is not missing.
+Rows labelled_rows(const Label& label, const Table& table);
+
+/// One label a row: 0 or 1, or the number. Throws Error (data) if one is neither class.
+std::vector<float> encode_labels(const Label& label, const Table& table, const Rows& rows);
+
+/// One weight a row; empty if `column` is. Throws Error (data) for a weight that is missing, negative or
+/// not finite, and if all are 0.
+std::vector<float> encode_weights(const std::string& column, const Table& table, const Rows& rows);
+
+/// Features, labels and weights.
+Dataset encode(const Schema& schema, const Table& table, const Rows& rows);
+
+/// The position of a value among a number feature's keypoints, as above.
+float encode_number(const Feature& feature, float value);
+
+/// The column of that name. Throws Error (data) that names the nearest one there is.
+const Column& require_column(const Table& table, const std::string& name);
+
+/// The word of a cell, whatever the column's type; empty for a missing one.
+std::string word_at(const Column& column, std::size_t row);
+
+/// The fewest digits that read back as the same number.
+std::string number_word(float value);
+
+}  // namespace espalier

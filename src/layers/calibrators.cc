@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/calibrators.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "constraints/box.h"
+#include "constraints/chain.h"
+#include "layers/kernels.h"
+
+namespace espalier {
+
+namespace {
+
+// Half the width of a fitted range, in standard deviations of what arrives.
+constexpr float kRangeDeviations = 3;
+
+// The mean over the categories of a learned value each.
+double mean_value(const float* values, const std::vector<float>& shares) {
+  double sum = 0, total = 0;
+  for (std::size_t c = 0; c < shares.size(); ++c) {
+    sum += static_cast<double>(shares[c]) * values[c];
+    total += shares[c];
+  }
+  return sum / total;
+}
+
+float category_value(const float* values, const Wire& wire, float code) {
+  const int c = static_cast<int>(code);
+  return c < wire.num_categories() ? values[c] : static_cast<float>(mean_value(values, wire.shares));
+}
+
+// A missing cell reads the value behind the table; the table itself is read at 0 and then replaced.
+void hide_missing(const float* in, float* positions) {
+  for (int r = 0; r < kTile; ++r) positions[r] = std::max(in[r], 0.0f);
+}
+
+}  // namespace
+
+Calibrators::Calibrators(std::vector<Wire> inputs, const Shape& shape) : Layer(std::move(inputs)), shape_(shape) {
+  const Range range = shape.range.value_or(Range{0, 1});
+  for (int u = 0; u < num_inputs(); ++u) {
+    add_unit(num_params_of(wire(u), shape_));
+    outputs_.push_back(kind(u) == UnitKind::pass ? wire(u) : Wire{.monotone = wire(u).monotone});
+    constants_.push_back(range.lo);
+    constants_.push_back(range.hi);
+  }
+}
+
+std::size_t Calibrators::num_params_of(const Wire& wire, const Shape& shape) {
+  if (wire.is_category()) return shape.categories == CategoryWires::pass ? 0 : wire.shares.size();
+  if (wire.keypoints > 0) return static_cast<std::size_t>(wire.keypoints) + (wire.learns_missing ? 1 : 0);
+  return static_cast<std::size_t>(shape.keypoints);
+}
+
+Calibrators::UnitKind Calibrators::kind(int unit) const {
+  if (wire(unit).is_category()) {
+    return shape_.categories == CategoryWires::pass ? UnitKind::pass : UnitKind::category;
+  }
+  return wire(unit).keypoints > 0 ? UnitKind::position : UnitKind::uniform;
+}
+
+int Calibrators::keypoints(int unit) const {
+  switch (kind(unit)) {
+    case UnitKind::position: return wire(unit).keypoints;
+    case UnitKind::uniform: return shape_.keypoints;
+    default: return 0;
+  }
+}
+
+bool Calibrators::rises(int unit) const {
+  return keypoints(unit) > 0 && (wire(unit).monotone || shape_.monotone == MonotoneCalibrators::all);
+}
+
+Range Calibrators::range(int unit) const {
+  const std::size_t i = 2 * static_cast<std::size_t>(unit);
+  return {constants_[i], constants_[i + 1]};
+}
+
+std::string Calibrators::constants_error() const {
+  for (int u = 0; u < num_units(); ++u) {
+    const auto [lo, hi] = range(u);
+    const bool usable = std::isfinite(lo) && std::isfinite(hi) && lo < hi && std::isfinite(hi - lo);
+    if (!usable) return fmt::format("calibrator {} has the range {}:{}", u, lo, hi);
+  }
+  return {};
+}
+
+void Calibrators::evaluate(const float* params, const double* in, double* out) const {
+  for (int u = 0; u < num_units(); ++u) {
+    const float* table = params + unit_begin(u);
+    const double x = in[u];
+    if (kind(u) == UnitKind::pass) {
+      out[u] = x;
+    } else if (kind(u) == UnitKind::category) {
+      const auto code = static_cast<std::size_t>(x);
+      out[u] = code < wire(u).shares.size() ? table[code] : mean_value(table, wire(u).shares);
+    } else if (kind(u) == UnitKind::position && wire(u).learns_missing && x < 0) {
+      out[u] = table[keypoints(u)];
+    } else {
+      const int last = keypoints(u) - 1;
+      const auto [lo, hi] = range(u);
+      const double scaled =
+          kind(u) == UnitKind::position ? x : (x - lo) / (static_cast<double>(hi) - lo) * last;
+      const double position = std::clamp(scaled, 0.0, static_cast<double>(last));
+      const int k = std::min(static_cast<int>(position), last - 1);
+      out[u] = table[k] + (position - k) * (static_cast<double>(table[k + 1]) - table[k]);
+    }
+  }
+}
+
+void Calibrators::forward(const float* params, const float* in, float* out, float* scratch) const {
+  for (int u = 0; u < num_units(); ++u, in += kTile, out += kTile) {
+    const float* table = params + unit_begin(u);
+    const int last = keypoints(u) - 1;
+    switch (kind(u)) {
+      case UnitKind::pass:
+        std::copy_n(in, kTile, out);
+        break;
+      case UnitKind::category:
+        for (int r = 0; r < kTile; ++r) out[r] = category_value(table, wire(u), in[r]);
+        break;
+      case UnitKind::uniform: {
+        const auto [lo, hi] = range(u);
+        const float last_position = static_cast<float>(last);
+        uniform_positions(in, lo, last_position / (hi - lo), last_position, scratch);
+        interpolate(table, last, scratch, out);
+        break;
+      }
+      case UnitKind::position:
+        if (!wire(u).learns_missing) {
+          interpolate(table, last, in, out);
+          break;
+        }
+        hide_missing(in, scratch);
+        interpolate(table, last, scratch, out);
+        for (int r = 0; r < kTile; ++r) {
+          if (in[r] < 0) out[r] = table[last + 1];
+        }
+    }
+  }
+}
+
+void Calibrators::backward(const float* params, const float* in, const float* grad_out, float* grad_in,
+                           float* grad_params, float* scratch) const {
+  float* positions = scratch;
+  float* slopes = scratch + kTile;
+  for (int u = 0; u < num_units(); ++u, in += kTile, grad_out += kTile) {
+    const float* table = params + unit_begin(u);
+    float* grad = grad_params + unit_begin(u);
+    const int last = keypoints(u) - 1;
+    switch (kind(u)) {
+      case UnitKind::pass:
+        break;
+      case UnitKind::category:
+        for (int r = 0; r < kTile; ++r) {
+          const int c = static_cast<int>(in[r]);
+          if (c < wire(u).num_categories()) grad[c] += grad_out[r];
+        }
+        break;
+      case UnitKind::uniform: {
+        const auto [lo, hi] = range(u);
+        const float last_position = static_cast<float>(last);
+        const float inverse_step = last_position / (hi - lo);
+        uniform_positions(in, lo, inverse_step, last_position, positions);
+        interpolate_backward(table, last, positions, grad_out, grad, slopes);
+        if (grad_in == nullptr) break;
+        for (int r = 0; r < kTile; ++r) {
+          const bool inside = in[r] > lo && in[r] < hi;
+          grad_in[u * kTile + r] = inside ? slopes[r] * inverse_step : 0.0f;
+        }
+        break;
+      }
+      case UnitKind::position: {
+        // The rows of missing cells carry no gradient into the table.
+        float* table_grad_out = slopes;
+        for (int r = 0; r < kTile; ++r) {
+          const bool missing = in[r] < 0;
+          if (missing) grad[last + 1] += grad_out[r];
+          table_grad_out[r] = missing ? 0.0f : grad_out[r];
+        }
+        hide_missing(in, positions);
+        interpolate_backward(table, last, positions, table_grad_out, grad, slopes);
+      }
+    }
+  }
+}
+
+void Calibrators::initialize(float* params, const InitialState& state) {
+  for (int u = 0; u < num_units(); ++u) {
+    float* table = params + unit_begin(u);
+    const auto& stats = state.inputs[static_cast<std::size_t>(u)];
+    if (kind(u) == UnitKind::uniform && !shape_.range) {
+      const float spread = std::max(kRangeDeviations * stats.deviation, 1e-3f);
+      constants_[2 * static_cast<std::size_t>(u)] = stats.mean - spread;
+      constants_[2 * static_cast<std::size_t>(u) + 1] = stats.mean + spread;
+    }
+    // A straight line from 0 to 1; around 0 where the output has no bounds.
+    const float shift = shape_.bounds == OutputBounds::none ? 0.5f : 0.0f;
+    const int last = keypoints(u) - 1;
+    for (int k = 0; k <= last; ++k) table[k] = static_cast<float>(k) / static_cast<float>(last) - shift;
+    for (std::size_t i = static_cast<std::size_t>(last + 1); i < unit_begin(u + 1) - unit_begin(u); ++i) {
+      table[i] = 0.5f - shift;  // missing, and categories
+    }
+  }
+}
+
+void Calibrators::project(float* unit_params, int unit, Projection) const {
+  const std::size_t size = unit_begin(unit + 1) - unit_begin(unit);
+  if (rises(unit)) project_chain({unit_params, static_cast<std::size_t>(keypoints(unit))});
+  if (shape_.bounds == OutputBounds::unit_interval) clip({unit_params, size}, 0, 1);
+}
+
+void Calibrators::penalize(const float* unit_params, float* unit_grad, int unit, const Penalties& penalties) const {
+  const float* b = unit_params;
+  for (int k = 0; k + 1 < keypoints(unit); ++k) {  // (b[k+1] - b[k])^2
+    const float d = 2 * penalties.calibrator_laplacian * (b[k + 1] - b[k]);
+    unit_grad[k] -= d;
+    unit_grad[k + 1] += d;
+  }
+  for (int k = 0; k + 2 < keypoints(unit); ++k) {  // (b[k] - 2 b[k+1] + b[k+2])^2
+    const float d = 2 * penalties.calibrator_hessian * (b[k] - 2 * b[k + 1] + b[k + 2]);
+    unit_grad[k] += d;
+    unit_grad[k + 1] -= 2 * d;
+    unit_grad[k + 2] += d;
+  }
+}
+
+Check Calibrators::check(const float* params, const CulpritSink& sink) const {
+  Check total;
+  for (int u = 0; u < num_units(); ++u) {
+    const std::span<const float> table(params + unit_begin(u), unit_begin(u + 1) - unit_begin(u));
+    const auto name = [&](const Culprit& culprit) { sink(describe("calibrator", u, "output", culprit)); };
+    if (shape_.bounds == OutputBounds::unit_interval) total += check_bounds(table, 0, 1, name);
+    if (rises(u)) total += check_chain(table.first(static_cast<std::size_t>(keypoints(u))), name);
+  }
+  return total;
+}
+
+}  // namespace espalier

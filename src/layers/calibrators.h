@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A piecewise linear function a wire (the paper, section 2, "Calibration Layer"):
+//
+//   c(x) = b[k] + t (b[k+1] - b[k]),  a[k] <= x <= a[k+1],  t = (x - a[k]) / (a[k+1] - a[k])
+//
+// A raw number arrives as its position k + t among the keypoints of its feature, or as "missing", which
+// has an output of its own. A raw category has a learned value a category, or, before a linear layer,
+// passes through to be looked up there. Any other wire has uniform keypoints over a range.
+#pragma once
+
+#include <optional>
+
+#include "espalier/architecture.h"
+#include "layers/layer.h"
+
+namespace espalier {
+
+enum class CategoryWires { calibrate, pass };
+enum class OutputBounds { unit_interval, none };
+
+class Calibrators final : public Layer {
+ public:
+  struct Shape {
+    int keypoints = 20;              // of wires that are not raw
+    std::optional<Range> range;      // of wires that are not raw; fitted to the data if absent
+    MonotoneCalibrators monotone = MonotoneCalibrators::required;
+    CategoryWires categories = CategoryWires::calibrate;
+    OutputBounds bounds = OutputBounds::unit_interval;
+  };
+
+  Calibrators(std::vector<Wire> inputs, const Shape& shape);
+
+  /// Parameters that a wire needs.
+  static std::size_t num_params_of(const Wire& wire, const Shape& shape);
+
+  std::string constants_error() const override;
+  std::size_t scratch_size() const override { return 2 * kTile; }
+  void evaluate(const float* params, const double* in, double* out) const override;
+  void forward(const float* params, const float* in, float* out, float* scratch) const override;
+  void backward(const float* params, const float* in, const float* grad_out, float* grad_in, float* grad_params,
+                float* scratch) const override;
+  void initialize(float* params, const InitialState& state) override;
+  void project(float* unit_params, int unit, Projection how) const override;
+  void penalize(const float* unit_params, float* unit_grad, int unit, const Penalties& penalties) const override;
+  Check check(const float* params, const CulpritSink& sink) const override;
+
+  /// Unit u, for reports: keypoints (0: a category or a wire that passes) and whether it must rise.
+  int keypoints(int unit) const;
+  bool rises(int unit) const;
+  /// The range of a wire that is not raw.
+  Range range(int unit) const;
+
+ private:
+  enum class UnitKind { position, uniform, category, pass };
+  UnitKind kind(int unit) const;
+  const Wire& wire(int unit) const { return inputs()[static_cast<std::size_t>(unit)]; }
+
+  Shape shape_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/lattices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "constraints/box.h"
+#include "constraints/cube.h"
+#include "layers/kernels.h"
+
+namespace espalier {
+
+namespace {
+
+// The dimensions of x sorted by value, the largest first, ties by number.
+template <class Real>
+void sort_dims(const Real* x, std::size_t stride, int size, int* dims) {
+  std::iota(dims, dims + size, 0);
+  std::stable_sort(dims, dims + size, [&](int a, int b) {
+    return x[static_cast<std::size_t>(a) * stride] > x[static_cast<std::size_t>(b) * stride];
+  });
+}
+
+double multilinear(const float* theta, int size, const double* x) {
+  double sum = 0;
+  for (std::size_t v = 0; v < std::size_t{1} << size; ++v) {
+    double weight = 1;
+    for (int d = 0; d < size; ++d) weight *= (v >> d & 1) != 0 ? x[d] : 1 - x[d];
+    sum += weight * theta[v];
+  }
+  return sum;
+}
+
+double simplex(const float* theta, int size, const double* x) {
+  int dims[32];
+  sort_dims(x, 1, size, dims);
+  double sum = theta[0];
+  std::size_t vertex = 0;
+  for (int i = 0; i < size; ++i) {
+    const std::size_t next = vertex | std::size_t{1} << dims[i];
+    sum += x[dims[i]] * (static_cast<double>(theta[next]) - theta[vertex]);
+    vertex = next;
+  }
+  return sum;
+}
+
+void simplex_forward(const float* theta, int size, const float* x, float* out) {
+  int dims[32];
+  for (int r = 0; r < kTile; ++r) {
+    sort_dims(x + r, kTile, size, dims);
+    float sum = theta[0];
+    std::size_t vertex = 0;
+    for (int i = 0; i < size; ++i) {
+      const std::size_t next = vertex | std::size_t{1} << dims[i];
+      sum += x[dims[i] * kTile + r] * (theta[next] - theta[vertex]);
+      vertex = next;
+    }
+    out[r] = sum;
+  }
+}
+
+void simplex_backward(const float* theta, int size, const float* x, const float* grad_out, float* grad_x,
+                      float* grad_theta) {
+  int dims[32];
+  for (int r = 0; r < kTile; ++r) {
+    sort_dims(x + r, kTile, size, dims);
+    grad_theta[0] += grad_out[r];
+    std::size_t vertex = 0;
+    for (int i = 0; i < size; ++i) {
+      const std::size_t next = vertex | std::size_t{1} << dims[i];
+      const float step = grad_out[r] * x[dims[i] * kTile + r];
+      grad_theta[vertex] -= step;
+      grad_theta[next] += step;
+      grad_x[dims[i] * kTile + r] = grad_out[r] * (theta[next] - theta[vertex]);
+      vertex = next;
+    }
+  }
+}
+
+void clip_unit(const float* in, std::size_t n, float* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = std::min(std::max(in[i], 0.0f), 1.0f);
+}
+
+}  // namespace
+
+Lattices::Lattices(std::vector<Wire> inputs, const Shape& shape) : Layer(std::move(inputs)), shape_(shape) {
+  const int num_lattices = num_inputs() / shape.size;
+  for (int g = 0; g < num_lattices; ++g) {
+    std::uint32_t dims = 0;
+    for (int d = 0; d < shape.size; ++d) {
+      if (this->inputs()[static_cast<std::size_t>(g * shape.size + d)].monotone) dims |= 1u << d;
+    }
+    monotone_dims_.push_back(dims);
+    add_unit(num_vertices());
+    outputs_.push_back({.monotone = dims != 0});
+  }
+}
+
+std::size_t Lattices::scratch_size() const {
+  // The clipped inputs of a lattice, their gradient where nobody asks for it, the tree of the kernel.
+  return 2 * static_cast<std::size_t>(kTile * shape_.size) + lattice_scratch(shape_.size);
+}
+
+void Lattices::evaluate(const float* params, const double* in, double* out) const {
+  double x[32];
+  for (int g = 0; g < num_units(); ++g) {
+    for (int d = 0; d < shape_.size; ++d) x[d] = std::clamp(in[g * shape_.size + d], 0.0, 1.0);
+    const float* theta = params + unit_begin(g);
+    out[g] = shape_.interpolation == Interpolation::multilinear ? multilinear(theta, shape_.size, x)
+                                                                : simplex(theta, shape_.size, x);
+  }
+}
+
+void Lattices::forward(const float* params, const float* in, float* out, float* scratch) const {
+  const auto tile = static_cast<std::size_t>(kTile * shape_.size);
+  for (int g = 0; g < num_units(); ++g, in += tile, out += kTile) {
+    clip_unit(in, tile, scratch);
+    const float* theta = params + unit_begin(g);
+    if (shape_.interpolation == Interpolation::multilinear) {
+      lattice_forward(theta, shape_.size, scratch, out, scratch + 2 * tile);
+    } else {
+      simplex_forward(theta, shape_.size, scratch, out);
+    }
+  }
+}
+
+void Lattices::backward(const float* params, const float* in, const float* grad_out, float* grad_in,
+                        float* grad_params, float* scratch) const {
+  const auto tile = static_cast<std::size_t>(kTile * shape_.size);
+  for (int g = 0; g < num_units(); ++g, in += tile, grad_out += kTile) {
+    clip_unit(in, tile, scratch);
+    float* grad_x = grad_in != nullptr ? grad_in + static_cast<std::size_t>(g) * tile : scratch + tile;
+    const float* theta = params + unit_begin(g);
+    float* grad_theta = grad_params + unit_begin(g);
+    if (shape_.interpolation == Interpolation::multilinear) {
+      lattice_backward(theta, shape_.size, scratch, grad_out, grad_x, grad_theta, scratch + 2 * tile);
+    } else {
+      simplex_backward(theta, shape_.size, scratch, grad_out, grad_x, grad_theta);
+    }
+    for (std::size_t i = 0; i < tile; ++i) {
+      if (in[i] < 0 || in[i] > 1) grad_x[i] = 0;
+    }
+  }
+}
+
+// A linear function from 0 to 1, the same slope along each input, plus noise; around 0 where the output
+// has no bounds.
+void Lattices::initialize(float* params, const InitialState& state) {
+  const double shift = shape_.bounds == OutputBounds::none && state.mode == Initialization::data ? 0.5 : 0.0;
+  for (int g = 0; g < num_units(); ++g) {
+    for (std::size_t v = 0; v < num_vertices(); ++v) {
+      const double line = static_cast<double>(std::popcount(v)) / shape_.size - shift;
+      const double noise = state.lattice_noise > 0 ? state.lattice_noise * state.random->normal() : 0;
+      params[unit_begin(g) + v] = static_cast<float>(line + noise);
+    }
+  }
+}
+
+void Lattices::project(float* unit_params, int unit, Projection how) const {
+  const std::span<float> theta(unit_params, num_vertices());
+  if (how == Projection::exact) {
+    project_cube(theta, monotone_dims(unit));
+  } else {
+    sweep_cube(theta, monotone_dims(unit));
+  }
+  if (shape_.bounds == OutputBounds::unit_interval) clip(theta, 0, 1);
+}
+
+void Lattices::penalize(const float* unit_params, float* unit_grad, int, const Penalties& penalties) const {
+  const float* theta = unit_params;
+  for (int d = 0; d < shape_.size; ++d) {
+    const std::size_t step = std::size_t{1} << d;
+    for (std::size_t v = 0; v < num_vertices(); ++v) {  // (theta[v + d] - theta[v])^2 along each edge
+      if ((v & step) != 0) continue;
+      const float slope = 2 * penalties.lattice_laplacian * (theta[v | step] - theta[v]);
+      unit_grad[v] -= slope;
+      unit_grad[v | step] += slope;
+    }
+    if (penalties.lattice_torsion <= 0) continue;
+    for (int e = 0; e < d; ++e) {
+      const std::size_t other = std::size_t{1} << e;
+      for (std::size_t v = 0; v < num_vertices(); ++v) {  // (t00 + t11 - t01 - t10)^2 on each face
+        if ((v & (step | other)) != 0) continue;
+        const float twist = theta[v] + theta[v | step | other] - theta[v | step] - theta[v | other];
+        const float slope = 2 * penalties.lattice_torsion * twist;
+        unit_grad[v] += slope;
+        unit_grad[v | step | other] += slope;
+        unit_grad[v | step] -= slope;
+        unit_grad[v | other] -= slope;
+      }
+    }
+  }
+}
+
+Check Lattices::check(const float* params, const CulpritSink& sink) const {
+  Check total;
+  for (int g = 0; g < num_units(); ++g) {
+    const std::span<const float> theta(params + unit_begin(g), num_vertices());
+    const auto name = [&](const Culprit& culprit) { sink(describe("lattice", g, "vertex", culprit)); };
+    if (shape_.bounds == OutputBounds::unit_interval) total += check_bounds(theta, 0, 1, name);
+    total += check_cube(theta, monotone_dims(g), name);
+  }
+  return total;
+}
+
+}  // namespace espalier

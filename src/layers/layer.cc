@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/layer.h"
+
+#include <fmt/format.h>
+
+namespace espalier {
+
+std::string describe(std::string_view unit, int index, std::string_view part, const Culprit& culprit) {
+  const auto& [i, j, low, high] = culprit;
+  if (i == j) return fmt::format("{} {}: {} {}: wanted {} <= {}", unit, index, part, i, low, high);
+  return fmt::format("{} {}: {} {} is {}, above {} {}, {}", unit, index, part, i, low, part, j, high);
+}
+
+}  // namespace espalier

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every layer of a network is: a shape, and a view of its share of the flat parameter buffer.
+//
+// Rows travel in tiles, wire-major: tile[wire][kTile]. A layer reads the tile of the layer before it
+// and writes its own. `evaluate` is the reference, one row in double, written as the paper writes it;
+// `forward` and `backward` are the fast twins that training and prediction use.
+//
+// The parameters of a layer fall into units (a calibrator, a lattice, the weights of an input) that no
+// inequality connects, so that units are updated and projected independently and in parallel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "constraints/check.h"
+#include "core/random.h"
+#include "espalier/options.h"
+
+namespace espalier {
+
+inline constexpr int kTile = 64;
+
+/// One value a row between two layers.
+struct Wire {
+  bool monotone = false;       // rises with the inputs that must raise the prediction
+  int keypoints = 0;           // > 0: a raw number, as its position in [0, keypoints - 1]
+  bool learns_missing = false; // raw number: a negative position is a missing cell
+  std::vector<float> shares = {};  // not empty: a raw category, as its code; the share of each code.
+                                   // The code shares.size() is an unseen category.
+
+  int num_categories() const { return static_cast<int>(shares.size()); }
+  bool is_category() const { return !shares.empty(); }
+  /// How many inputs the paper would count: a column a category.
+  int num_columns() const { return is_category() ? num_categories() : 1; }
+};
+
+/// Strengths of the penalties on the shape of calibrators and lattices.
+struct Penalties {
+  float calibrator_laplacian = 0;
+  float calibrator_hessian = 0;
+  float lattice_laplacian = 0;
+  float lattice_torsion = 0;
+
+  bool any() const {
+    return calibrator_laplacian > 0 || calibrator_hessian > 0 || lattice_laplacian > 0 || lattice_torsion > 0;
+  }
+};
+
+/// Mean and standard deviation of what arrives on a wire.
+struct WireStats {
+  float mean;
+  float deviation;
+};
+
+/// What initialization knows.
+struct InitialState {
+  Initialization mode;
+  float lattice_noise;
+  std::span<const WireStats> inputs;  // of the layer's inputs, over a sample of the training rows
+  Random* random;
+};
+
+/// Receives a sentence for each inequality that does not hold.
+using CulpritSink = std::function<void(const std::string&)>;
+
+/// "lattice 3: vertex 5 is 0.7, above vertex 7, 0.6"
+std::string describe(std::string_view unit, int index, std::string_view part, const Culprit& culprit);
+
+/// Immutable once built, except for `constants`, which initialization fits to the data and then leaves
+/// alone. Safe to use from any number of threads.
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+
+  int num_inputs() const { return static_cast<int>(inputs_.size()); }
+  int num_outputs() const { return static_cast<int>(outputs_.size()); }
+  const std::vector<Wire>& inputs() const { return inputs_; }
+  const std::vector<Wire>& outputs() const { return outputs_; }
+
+  /// Units, and where their parameters begin: unit u has [unit_begin(u), unit_begin(u + 1)).
+  int num_units() const { return static_cast<int>(unit_begin_.size()) - 1; }
+  std::size_t unit_begin(int unit) const { return unit_begin_[static_cast<std::size_t>(unit)]; }
+  std::size_t num_params() const { return unit_begin_.back(); }
+
+  /// Numbers that are stored with the model but not trained: input ranges of calibrators.
+  std::span<float> constants() { return constants_; }
+  std::span<const float> constants() const { return constants_; }
+  /// Why the constants cannot be used, or an empty string.
+  virtual std::string constants_error() const { return {}; }
+
+  /// Floats of scratch that forward and backward need.
+  virtual std::size_t scratch_size() const { return 0; }
+
+  /// The reference: one row. in: [num_inputs], out: [num_outputs].
+  virtual void evaluate(const float* params, const double* in, double* out) const = 0;
+
+  /// in: [num_inputs][kTile], out: [num_outputs][kTile].
+  virtual void forward(const float* params, const float* in, float* out, float* scratch) const = 0;
+
+  /// Overwrites grad_in (unless it is null: nobody asks for it), adds to grad_params.
+  virtual void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
+                        float* grad_params, float* scratch) const = 0;
+
+  /// Starting values; may set constants. The result is projected afterwards.
+  virtual void initialize(float* params, const InitialState& state) = 0;
+
+  /// Puts the parameters of a unit (pointing at its first) where its inequalities hold exactly.
+  virtual void project(float* unit_params, int unit, Projection how) const = 0;
+
+  /// Adds the gradient of the penalties of a unit.
+  virtual void penalize(const float* unit_params, float* unit_grad, int unit, const Penalties& penalties) const {
+    (void)unit_params, (void)unit_grad, (void)unit, (void)penalties;
+  }
+
+  /// Whether weight decay applies to a unit.
+  virtual bool decays(int unit) const {
+    (void)unit;
+    return false;
+  }
+
+  /// Checks every inequality that monotonicity and the bounds ask for, exactly.
+  virtual Check check(const float* params, const CulpritSink& sink) const = 0;
+
+ protected:
+  explicit Layer(std::vector<Wire> inputs) : inputs_(std::move(inputs)) {}
+  void add_unit(std::size_t num_params) { unit_begin_.push_back(unit_begin_.back() + num_params); }
+
+  std::vector<Wire> outputs_;
+  std::vector<float> constants_;
+
+ private:
+  std::vector<Wire> inputs_;
+  std::vector<std::size_t> unit_begin_ = {0};
+};
+
+}  // namespace espalier

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/linear.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "constraints/box.h"
+
+namespace espalier {
+
+namespace {
+
+// The data-fitted start of a layer with one output: how far it swings from its mean when all its
+// inputs move together by one standard deviation.
+constexpr double kOutputSwing = 1.0;
+
+}  // namespace
+
+Linear::Reach Linear::reach_of(const Wire& wire, const Shape& shape) {
+  if (shape.outputs == 1) return {0, 1};
+  if (wire.monotone) return {0, shape.monotone_outputs};
+  return {shape.embedding == Embedding::mixed ? 0 : shape.monotone_outputs, shape.outputs};
+}
+
+int Linear::monotone_share(const std::vector<Wire>& inputs, int outputs, Embedding embedding) {
+  std::int64_t columns = 0, monotone = 0;
+  for (const Wire& wire : inputs) {
+    columns += wire.num_columns();
+    monotone += wire.monotone ? 1 : 0;
+  }
+  if (monotone == 0) return 0;
+  const int share = static_cast<int>(outputs * monotone / columns);
+  const bool keeps_a_free_row = embedding == Embedding::split && monotone < columns && outputs > 1;
+  return std::clamp(share, 1, keeps_a_free_row ? outputs - 1 : outputs);
+}
+
+Linear::Linear(std::vector<Wire> inputs, const Shape& shape) : Layer(std::move(inputs)), shape_(shape) {
+  for (int j = 0; j < num_inputs(); ++j) {
+    const std::size_t begin = unit_begin(j);
+    const Reach reached = reach(j);
+    add_unit(static_cast<std::size_t>(wire(j).num_columns()) * reached.width());
+    if (wire(j).is_category()) {
+      category_inputs_.push_back(j);
+      continue;
+    }
+    const LinearTerm term = {static_cast<std::ptrdiff_t>(begin) - reached.begin, j};
+    if (reached.begin < shape.monotone_outputs) monotone_row_terms_.push_back(term);
+    if (reached.end > shape.monotone_outputs) free_row_terms_.push_back(term);
+  }
+  add_unit(static_cast<std::size_t>(shape.outputs));
+  for (int i = 0; i < shape.outputs; ++i) outputs_.push_back({.monotone = i < shape.monotone_outputs});
+}
+
+void Linear::evaluate(const float* params, const double* in, double* out) const {
+  const float* bias = params + bias_begin();
+  std::copy_n(bias, num_outputs(), out);
+  for (int j = 0; j < num_inputs(); ++j) {
+    const Reach reached = reach(j);
+    const float* weights = params + unit_begin(j);
+    const auto add_row = [&](std::size_t row, double x) {
+      for (std::size_t i = 0; i < reached.width(); ++i) {
+        out[static_cast<std::size_t>(reached.begin) + i] += x * weights[row * reached.width() + i];
+      }
+    };
+    const std::vector<float>& shares = wire(j).shares;
+    if (shares.empty()) {
+      add_row(0, in[j]);
+    } else if (const auto code = static_cast<std::size_t>(in[j]); code < shares.size()) {
+      add_row(code, 1);
+    } else {
+      const double total = std::accumulate(shares.begin(), shares.end(), 0.0);
+      for (std::size_t c = 0; c < shares.size(); ++c) add_row(c, shares[c] / total);
+    }
+  }
+}
+
+// Adds the weights that the codes pick to rows[kTile][num_outputs].
+void Linear::add_categories(const float* params, const float* in, float* rows) const {
+  const auto stride = static_cast<std::size_t>(num_outputs());
+  for (const int j : category_inputs_) {
+    const Reach reached = reach(j);
+    const float* weights = params + unit_begin(j);
+    const std::vector<float>& shares = wire(j).shares;
+    for (std::size_t r = 0; r < kTile; ++r) {
+      float* out = rows + r * stride + reached.begin;
+      const auto code = static_cast<std::size_t>(in[j * kTile + static_cast<int>(r)]);
+      if (code < shares.size()) {
+        add(weights + code * reached.width(), out, reached.width());
+        continue;
+      }
+      const double total = std::accumulate(shares.begin(), shares.end(), 0.0);
+      for (std::size_t c = 0; c < shares.size(); ++c) {
+        add_scaled(static_cast<float>(shares[c] / total), weights + c * reached.width(), out, reached.width());
+      }
+    }
+  }
+}
+
+void Linear::forward(const float* params, const float* in, float* out, float* scratch) const {
+  for (int i = 0; i < num_outputs(); ++i) {
+    std::fill_n(out + i * kTile, kTile, params[bias_begin() + static_cast<std::size_t>(i)]);
+    const auto& terms = i < shape_.monotone_outputs ? monotone_row_terms_ : free_row_terms_;
+    add_terms(terms.data(), terms.size(), params, i, in, out + i * kTile);
+  }
+  if (category_inputs_.empty()) return;
+  std::fill_n(scratch, scratch_size(), 0.0f);
+  add_categories(params, in, scratch);
+  add_rows_to_tile(scratch, num_outputs(), out);
+}
+
+void Linear::backward(const float* params, const float* in, const float* grad_out, float* grad_in,
+                      float* grad_params, float* scratch) const {
+  const auto stride = static_cast<std::size_t>(num_outputs());
+  float* rows = scratch;  // grad_out as [kTile][num_outputs]
+  tile_to_rows(grad_out, num_outputs(), rows);
+  for (std::size_t r = 0; r < kTile; ++r) add(rows + r * stride, grad_params + bias_begin(), stride);
+  for (int j = 0; j < num_inputs(); ++j) {
+    const Reach reached = reach(j);
+    const float* x = in + j * kTile;
+    float* grad = grad_params + unit_begin(j);
+    if (wire(j).is_category()) {
+      for (std::size_t r = 0; r < kTile; ++r) {
+        const auto code = static_cast<std::size_t>(x[r]);
+        if (code >= wire(j).shares.size()) continue;
+        add(rows + r * stride + reached.begin, grad + code * reached.width(), reached.width());
+      }
+      continue;
+    }
+    add_outer(x, rows + reached.begin, stride, reached.width(), grad);
+    if (grad_in == nullptr) continue;
+    weighted_sum(params + unit_begin(j), grad_out + reached.begin * kTile, reached.width(), grad_in + j * kTile);
+  }
+}
+
+void Linear::initialize(float* params, const InitialState& state) {
+  if (state.mode == Initialization::paper) {
+    initialize_as_paper(params, state);
+  } else {
+    initialize_from_data(params, state);
+  }
+}
+
+// Weights N(0, 1), positive where they must be; the biases centre each output on the sample. A layer
+// with one output starts as the mean of its inputs, scaled.
+void Linear::initialize_from_data(float* params, const InitialState& state) const {
+  std::vector<double> mean(static_cast<std::size_t>(num_outputs()), 0.0);
+  double spread = 0;
+  for (const WireStats& stats : state.inputs) spread += stats.deviation;
+  const double output_weight = kOutputSwing / std::max(spread, 1e-3);
+  for (int j = 0; j < num_inputs(); ++j) {
+    const Reach reached = reach(j);
+    float* weights = params + unit_begin(j);
+    for (int c = 0; c < wire(j).num_columns(); ++c) {
+      const double x = wire(j).is_category() ? wire(j).shares[static_cast<std::size_t>(c)]
+                                             : state.inputs[static_cast<std::size_t>(j)].mean;
+      for (int i = reached.begin; i < reached.end; ++i) {
+        double w = state.random->normal();
+        if (wire(j).monotone) w = std::abs(w);
+        if (num_outputs() == 1) w = wire(j).is_category() ? 0 : output_weight;
+        *weights++ = static_cast<float>(w);
+        mean[static_cast<std::size_t>(i)] += w * x;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < mean.size(); ++i) params[bias_begin() + i] = static_cast<float>(-mean[i]);
+}
+
+// Weights N(2, 1) and biases -(inputs that the output reads), for inputs of mean 1/2; of the columns of
+// a category one is 1, so it counts twice.
+void Linear::initialize_as_paper(float* params, const InitialState& state) const {
+  for (std::size_t i = 0; i < bias_begin(); ++i) params[i] = static_cast<float>(2 + state.random->normal());
+  float* bias = params + bias_begin();
+  std::fill_n(bias, num_outputs(), 0.0f);
+  for (int j = 0; j < num_inputs(); ++j) {
+    const Reach reached = reach(j);
+    for (int i = reached.begin; i < reached.end; ++i) bias[i] -= wire(j).is_category() ? 2.0f : 1.0f;
+  }
+}
+
+void Linear::project(float* unit_params, int unit, Projection) const {
+  if (unit == num_inputs() || !wire(unit).monotone) return;
+  clip_below({unit_params, unit_begin(unit + 1) - unit_begin(unit)}, 0);
+}
+
+Check Linear::check(const float* params, const CulpritSink& sink) const {
+  Check total;
+  for (int j = 0; j < num_inputs(); ++j) {
+    if (!wire(j).monotone) continue;
+    total += check_non_negative({params + unit_begin(j), unit_begin(j + 1) - unit_begin(j)},
+                                [&](const Culprit& culprit) { sink(describe("input", j, "weight", culprit)); });
+  }
+  return total;
+}
+
+}  // namespace espalier

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "espalier/error.h"
+#include "layers/calibrators.h"
+#include "layers/lattices.h"
+#include "layers/linear.h"
+#include "layers/wiring.h"
+
+namespace espalier {
+
+namespace {
+
+constexpr int kDefaultKeypoints = 20;
+
+class Builder {
+ public:
+  Builder(const Architecture& written, std::vector<Wire> inputs, MonotoneCalibrators calibrators, Random random,
+          std::uint64_t max_parameters)
+      : written_(written.layers),
+        wires_(std::move(inputs)),
+        calibrators_(calibrators),
+        random_(random),
+        max_parameters_(max_parameters) {}
+
+  BuiltLayers build() {
+    for (at_ = 0; at_ < written_.size(); ++at_) {
+      LayerSpec spec = written_[at_];
+      switch (spec.kind) {
+        case LayerKind::cal: add_cal(spec); break;
+        case LayerKind::lin: add_lin(spec); break;
+        case LayerKind::lat: add_lat(spec); break;
+        case LayerKind::gather: add_gather(spec); break;
+        case LayerKind::sum: add_sum(spec); break;
+      }
+    }
+    if (wires_.size() != 1 || wires_[0].is_category()) {
+      fail(fmt::format("the last layer gives {} wires, wanted one: end with lin(1), lat, sum or cal", wires_.size()));
+    }
+    return std::move(built_);
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view message) const {
+    const std::string name = at_ < written_.size() ? to_string(written_[at_]) : "the end";
+    throw Error(ErrorKind::argument,
+                fmt::format("architecture: layer {}, {}: {}", std::min(at_ + 1, written_.size()), name, message));
+  }
+
+  int num_wires() const { return static_cast<int>(wires_.size()); }
+
+  // The next layer as written, passing over those that only move or reshape wires.
+  const LayerSpec* next(bool pass_over_cal) const {
+    for (std::size_t i = at_ + 1; i < written_.size(); ++i) {
+      const LayerKind kind = written_[i].kind;
+      if (kind == LayerKind::gather || (pass_over_cal && kind == LayerKind::cal)) continue;
+      return &written_[i];
+    }
+    return nullptr;
+  }
+
+  // Wires leave an inner layer in [0, 1], except before a stated range, a sum, and at the end.
+  OutputBounds bounds() const {
+    const LayerSpec* reader = next(false);
+    const bool free = reader == nullptr || reader->kind == LayerKind::sum || reader->range.has_value();
+    return free ? OutputBounds::none : OutputBounds::unit_interval;
+  }
+
+  void require_numbers() const {
+    for (const Wire& wire : wires_) {
+      if (wire.is_category()) fail("cannot read a category column as it is: put cal before it");
+    }
+  }
+
+  void charge(std::uint64_t parameters) {
+    parameters_ += parameters;
+    if (parameters_ <= max_parameters_) return;
+    fail(fmt::format("the network would have {} parameters up to here, at most {} are allowed", parameters_,
+                     max_parameters_));
+  }
+
+  template <class Made>
+  void push(const LayerSpec& spec, std::unique_ptr<Made> layer) {
+    wires_ = layer->outputs();
+    built_.architecture.layers.push_back(spec);
+    built_.layers.push_back(std::move(layer));
+  }
+
+  void add_cal(LayerSpec spec) {
+    if (spec.keypoints == 0) spec.keypoints = kDefaultKeypoints;
+    const LayerSpec* reader = at_ + 1 < written_.size() ? &written_[at_ + 1] : nullptr;
+    const bool looked_up = reader != nullptr && reader->kind == LayerKind::lin;
+    const Calibrators::Shape shape = {
+        .keypoints = spec.keypoints,
+        .range = spec.range,
+        .monotone = calibrators_,
+        .categories = looked_up ? CategoryWires::pass : CategoryWires::calibrate,
+        .bounds = reader == nullptr || reader->kind == LayerKind::sum ? OutputBounds::none
+                                                                      : OutputBounds::unit_interval};
+    for (const Wire& wire : wires_) charge(Calibrators::num_params_of(wire, shape));
+    push(spec, std::make_unique<Calibrators>(wires_, shape));
+  }
+
+  void add_lin(LayerSpec spec) {
+    if (spec.outputs == 0) {
+      const LayerSpec* reader = next(true);
+      if (reader == nullptr) {
+        spec.outputs = 1;
+      } else if (reader->kind == LayerKind::lat && reader->groups > 0) {
+        spec.outputs = checked_product(reader->groups, reader->group_size);
+      } else {
+        fail("how many outputs? Only a lat(GxS) behind it could say");
+      }
+    }
+    const bool any_monotone = std::any_of(wires_.begin(), wires_.end(), [](const Wire& w) { return w.monotone; });
+    const bool all_monotone = std::all_of(wires_.begin(), wires_.end(), [](const Wire& w) { return w.monotone; });
+    if (spec.outputs == 1) spec.embedding = Embedding::mixed;
+    if (!any_monotone) spec.monotone_outputs = 0;
+    if (all_monotone || (any_monotone && spec.outputs == 1)) spec.monotone_outputs = spec.outputs;
+    if (any_monotone && spec.monotone_outputs == 0) {
+      spec.monotone_outputs = Linear::monotone_share(wires_, spec.outputs, spec.embedding);
+    }
+    if (spec.monotone_outputs > spec.outputs) fail("more monotone outputs than outputs");
+    const Linear::Shape shape = {spec.outputs, spec.monotone_outputs, spec.embedding};
+    charge(static_cast<std::uint64_t>(spec.outputs));
+    for (const Wire& wire : wires_) {
+      charge(static_cast<std::uint64_t>(wire.num_columns()) * Linear::reach_of(wire, shape).width());
+    }
+    push(spec, std::make_unique<Linear>(wires_, shape));
+  }
+
+  int checked_product(int groups, int group_size) const {
+    const std::int64_t product = static_cast<std::int64_t>(groups) * group_size;
+    if (product > (1 << 24)) fail(fmt::format("{} x {} wires are too many", groups, group_size));
+    return static_cast<int>(product);
+  }
+
+  void add_lat(LayerSpec spec) {
+    require_numbers();
+    if (spec.groups == 0) {
+      spec.groups = 1;
+      spec.group_size = num_wires();
+    }
+    if (spec.group_size > kMaxLatticeSize) {
+      fail(fmt::format("a lattice of {0} inputs has 2^{0} parameters; at most {1} inputs fit in one lattice",
+                       spec.group_size, kMaxLatticeSize));
+    }
+    const int wanted = checked_product(spec.groups, spec.group_size);
+    if (wanted != num_wires()) {
+      fail(fmt::format("reads {0} wires, but {1} arrive: put lin({0}) or gather({2}x{3}) before it", wanted,
+                       num_wires(), spec.groups, spec.group_size));
+    }
+    charge(static_cast<std::uint64_t>(spec.groups) << spec.group_size);
+    if (spec.groups > 1 && !is_wired()) permute();
+    push(spec, std::make_unique<Lattices>(
+                   wires_, Lattices::Shape{spec.group_size, spec.interpolation, bounds()}));
+  }
+
+  // Whether a gather has chosen the wires of the lattice layer that comes now.
+  bool is_wired() const {
+    for (auto layer = built_.architecture.layers.rbegin(); layer != built_.architecture.layers.rend(); ++layer) {
+      if (layer->kind == LayerKind::gather) return true;
+      if (layer->kind != LayerKind::cal) return false;
+    }
+    return false;
+  }
+
+  void permute() {
+    LayerSpec spec{.kind = LayerKind::gather};
+    spec.wires.resize(wires_.size());
+    std::iota(spec.wires.begin(), spec.wires.end(), 0);
+    random_.shuffle(std::span<int>(spec.wires));
+    push(spec, std::make_unique<Gather>(wires_, spec.wires));
+  }
+
+  void add_gather(LayerSpec spec) {
+    if (spec.wires.empty() && spec.groups == 0) {
+      const LayerSpec* reader = next(true);
+      if (reader == nullptr || reader->kind != LayerKind::lat || reader->groups == 0) {
+        fail("which wires? Wanted gather(GxS), a list, or lat(GxS) behind it");
+      }
+      spec.groups = reader->groups;
+      spec.group_size = reader->group_size;
+    }
+    if (spec.groups > 0) {
+      spec.wires = draw(spec.groups, spec.group_size);
+      spec.groups = spec.group_size = 0;
+    }
+    for (const int wire : spec.wires) {
+      if (wire >= num_wires()) fail(fmt::format("no wire {}: {} arrive, counted from 0", wire, num_wires()));
+    }
+    push(spec, std::make_unique<Gather>(wires_, spec.wires));
+  }
+
+  // Groups of different wires, all wires used about equally often: one shuffle of the wires after
+  // another is dealt out; a wire that its group already has waits for the next group.
+  std::vector<int> draw(int groups, int group_size) {
+    if (group_size > num_wires()) {
+      fail(fmt::format("groups of {} different wires, but {} arrive", group_size, num_wires()));
+    }
+    const int total = checked_product(groups, group_size);
+    std::vector<int> drawn, waiting;
+    while (static_cast<int>(drawn.size()) < total) {
+      const auto group = drawn.end() - static_cast<std::ptrdiff_t>(drawn.size()) % group_size;
+      const auto fits = [&](int wire) { return std::find(group, drawn.end(), wire) == drawn.end(); };
+      auto chosen = std::find_if(waiting.begin(), waiting.end(), fits);
+      if (chosen == waiting.end()) {
+        const auto begin = static_cast<std::ptrdiff_t>(waiting.size());
+        waiting.resize(waiting.size() + wires_.size());
+        std::iota(waiting.begin() + begin, waiting.end(), 0);
+        random_.shuffle(std::span<int>(waiting).subspan(static_cast<std::size_t>(begin)));
+        continue;
+      }
+      drawn.push_back(*chosen);
+      waiting.erase(chosen);
+    }
+    return drawn;
+  }
+
+  void add_sum(const LayerSpec& spec) {
+    require_numbers();
+    push(spec, std::make_unique<Sum>(wires_));
+  }
+
+  const std::vector<LayerSpec>& written_;
+  std::size_t at_ = 0;
+  std::vector<Wire> wires_;
+  MonotoneCalibrators calibrators_;
+  Random random_;
+  std::uint64_t max_parameters_;
+  std::uint64_t parameters_ = 0;
+  BuiltLayers built_;
+};
+
+}  // namespace
+
+BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inputs, MonotoneCalibrators calibrators,
+                         Random random, std::uint64_t max_parameters) {
+  return Builder(architecture, std::move(inputs), calibrators, random, max_parameters).build();
+}
+
+std::optional<LayerSpec> input_calibrators(const Architecture& architecture) {
+  for (LayerSpec layer : architecture.layers) {
+    if (layer.kind == LayerKind::gather) continue;
+    if (layer.kind != LayerKind::cal) return std::nullopt;
+    if (layer.keypoints == 0) layer.keypoints = kDefaultKeypoints;
+    return layer;
+  }
+  return std::nullopt;
+}
+
+}  // namespace espalier

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an architecture as written to layers: fills in the sizes that were left out, draws the wiring,
+// decides who is monotone and who is bounded, and refuses what cannot be built before allocating it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/random.h"
+#include "espalier/architecture.h"
+#include "espalier/options.h"
+#include "layers/layer.h"
+
+namespace espalier {
+
+inline constexpr int kMaxLatticeSize = 20;
+inline constexpr std::uint64_t kMaxParameters = std::uint64_t{1} << 27;  // half a GiB
+
+struct BuiltLayers {
+  Architecture architecture;  // every size written out, every wire of a gather listed
+  std::vector<std::unique_ptr<Layer>> layers;
+};
+
+/// Throws Error (argument) that names the layer, also if there would be more than max_parameters. An
+/// architecture that came out of here needs no random numbers and builds the same layers again.
+BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inputs, MonotoneCalibrators calibrators,
+                         Random random, std::uint64_t max_parameters = kMaxParameters);
+
+/// The calibrators that read the table, with their keypoints settled; nothing if it is read as it is.
+std::optional<LayerSpec> input_calibrators(const Architecture& architecture);
+
+}  // namespace espalier

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "espalier/model.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/file.h"
+#include "core/math.h"
+#include "data/encode.h"
+#include "model/model_data.h"
+#include "model/model_file.h"
+
+namespace espalier {
+
+std::vector<Wire> input_wires(const Schema& schema) {
+  std::vector<Wire> wires;
+  for (const Feature& feature : schema.features) {
+    wires.push_back({.monotone = feature.monotonicity != Monotonicity::none,
+                     .keypoints = static_cast<int>(feature.keypoints.size()),
+                     .learns_missing = feature.learns_missing,
+                     .shares = feature.shares});
+  }
+  return wires;
+}
+
+void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float* tile) {
+  for (int r = 0; r < kTile; ++r) {
+    const float* cells = data.row(rows[r < count ? r : 0]);
+    for (std::size_t f = 0; f < data.num_features; ++f) tile[f * kTile + static_cast<std::size_t>(r)] = cells[f];
+  }
+}
+
+std::vector<float> network_outputs(const Network& network, const Dataset& data, ThreadPool& pool) {
+  // Enough tiles a task that making a scratch does not count.
+  constexpr std::size_t kTaskRows = 64 * kTile;
+  std::vector<float> outputs(data.num_rows);
+  const auto num_tasks = static_cast<int>((data.num_rows + kTaskRows - 1) / kTaskRows);
+  pool.run(num_tasks, [&](int task) {
+    Network::Scratch scratch(network);
+    std::uint32_t rows[kTile];
+    const std::size_t begin = static_cast<std::size_t>(task) * kTaskRows;
+    const std::size_t end = std::min(begin + kTaskRows, data.num_rows);
+    for (std::size_t first = begin; first < end; first += kTile) {
+      const auto count = static_cast<int>(std::min<std::size_t>(kTile, end - first));
+      std::iota(rows, rows + count, static_cast<std::uint32_t>(first));
+      load_tile(data, rows, count, scratch.input());
+      std::copy_n(network.forward(scratch), count, outputs.data() + first);
+    }
+  });
+  return outputs;
+}
+
+std::vector<float> scores(const ModelData& model, const Dataset& data, ThreadPool& pool) {
+  std::vector<double> sums(data.num_rows, 0.0);
+  for (const Network& member : model.members) {
+    const std::vector<float> outputs = network_outputs(member, data, pool);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += outputs[i];
+  }
+  const double scale = static_cast<double>(model.schema.label.scale) / static_cast<double>(model.members.size());
+  std::vector<float> result(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    result[i] = static_cast<float>(model.schema.label.offset + scale * sums[i]);
+  }
+  return result;
+}
+
+float sigmoid(float score) { return static_cast<float>(1 / (1 + portable_exp(-static_cast<double>(score)))); }
+
+Model Model::load(const std::string& path) {
+  return Model(std::make_shared<const ModelData>(parse_model(read_file(path).view(), path, Inequalities::must_hold)));
+}
+
+void Model::save(const std::string& path) const { write_file_atomically(path, format_model(data())); }
+
+const Schema& Model::schema() const noexcept { return data_->schema; }
+
+std::string Model::architecture() const {
+  // The wiring that was drawn is left out: it is not something anybody wrote.
+  Architecture shown;
+  for (LayerSpec layer : data_->members.front().architecture().layers) {
+    if (layer.kind == LayerKind::gather) continue;
+    if (layer.kind == LayerKind::lin && layer.outputs == 1) layer.monotone_outputs = 0;
+    shown.layers.push_back(std::move(layer));
+  }
+  return to_string(shown);
+}
+
+std::size_t Model::num_parameters() const noexcept {
+  std::size_t total = 0;
+  for (const Network& member : data_->members) total += member.params().size();
+  return total;
+}
+
+int Model::num_members() const noexcept { return static_cast<int>(data_->members.size()); }
+
+const std::string& Model::training_json() const noexcept { return data_->training_json; }
+
+std::string Model::hash() const { return model_hash(format_model(data())); }
+
+CsvOptions Model::csv_options(CsvOptions base) const {
+  for (const Feature& feature : schema().features) {
+    base.types[feature.name] =
+        feature.kind == FeatureKind::number ? ColumnType::number : ColumnType::category;
+    base.only.push_back(feature.name);
+    if (!feature.missing.empty()) base.column_missing[feature.name] = feature.missing;
+  }
+  return base;
+}
+
+std::vector<float> Model::predict(const Table& table, Output output, int threads) const {
+  ThreadPool pool(threads);
+  std::vector<float> result = scores(data(), encode_features(schema(), table, all_rows(table)), pool);
+  if (output == Output::score || schema().label.task == Task::regression) return result;
+  std::transform(result.begin(), result.end(), result.begin(), sigmoid);
+  return result;
+}
+
+}  // namespace espalier

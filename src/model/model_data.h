@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Model holds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/thread_pool.h"
+#include "data/dataset.h"
+#include "espalier/options.h"
+#include "espalier/schema.h"
+#include "model/network.h"
+
+namespace espalier {
+
+/// score = offset + scale * mean of the members' outputs, see Label.
+struct ModelData {
+  Schema schema;
+  MonotoneCalibrators calibrators = MonotoneCalibrators::required;
+  std::vector<Network> members;
+  std::string training_json;  // an object
+};
+
+/// The wires that a network reads from a dataset of this schema.
+std::vector<Wire> input_wires(const Schema& schema);
+
+/// Fills a tile with rows[0 .. count) of a dataset, count <= kTile; the rest of the tile repeats row 0.
+void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float* tile);
+
+/// The output of a network for each row of a dataset.
+std::vector<float> network_outputs(const Network& network, const Dataset& data, ThreadPool& pool);
+
+/// The score of each row.
+std::vector<float> scores(const ModelData& model, const Dataset& data, ThreadPool& pool);
+
+/// 1 / (1 + e^-score): never falls when the score rises, the same bits on every machine.
+float sigmoid(float score);
+
+}  // namespace espalier

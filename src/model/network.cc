@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/network.h"
+
+#include <algorithm>
+
+namespace espalier {
+
+Network::Network(const Architecture& architecture, std::vector<Wire> inputs, MonotoneCalibrators calibrators,
+                 Random random, std::uint64_t max_parameters) {
+  BuiltLayers built = build_layers(architecture, std::move(inputs), calibrators, random, max_parameters);
+  architecture_ = std::move(built.architecture);
+  layers_ = std::move(built.layers);
+  std::size_t total = 0;
+  for (const auto& layer : layers_) {
+    offsets_.push_back(total);
+    total += layer->num_params();
+  }
+  params_.resize(total);
+}
+
+Network::Scratch::Scratch(const Network& network) {
+  std::size_t total = 0, widest = 0, layer_size = 0;
+  const auto add_tile = [&](int wires) {
+    tile_begin.push_back(total);
+    total += static_cast<std::size_t>(wires) * kTile;
+    widest = std::max(widest, static_cast<std::size_t>(wires));
+  };
+  add_tile(network.num_inputs());
+  for (int l = 0; l < network.num_layers(); ++l) {
+    add_tile(network.layer(l).num_outputs());
+    layer_size = std::max(layer_size, network.layer(l).scratch_size());
+  }
+  tiles.resize(total);
+  grad_width = widest * kTile;
+  grads.resize(2 * grad_width);
+  layer.resize(layer_size);
+}
+
+const float* Network::forward(Scratch& scratch) const {
+  for (int l = 0; l < num_layers(); ++l) {
+    layer(l).forward(layer_params(l), scratch.tile(l), scratch.tile(l + 1), scratch.layer.data());
+  }
+  return scratch.tile(num_layers());
+}
+
+void Network::backward(Scratch& scratch, const float* grad_out, float* grad_params) const {
+  float* spare = scratch.grads.data();
+  float* other = spare + scratch.grad_width;
+  for (int l = num_layers() - 1; l >= 0; --l) {
+    float* grad_in = l > 0 ? spare : nullptr;
+    layer(l).backward(layer_params(l), scratch.tile(l), grad_out, grad_in, grad_params + offset(l),
+                      scratch.layer.data());
+    grad_out = spare;
+    std::swap(spare, other);
+  }
+}
+
+double Network::evaluate(std::span<const double> row) const {
+  std::vector<double> in(row.begin(), row.end()), out;
+  for (int l = 0; l < num_layers(); ++l) {
+    out.resize(static_cast<std::size_t>(layer(l).num_outputs()));
+    layer(l).evaluate(layer_params(l), in.data(), out.data());
+    in.swap(out);
+  }
+  return in[0];
+}
+
+}  // namespace espalier

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers over one flat buffer of parameters.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/builder.h"
+
+namespace espalier {
+
+/// A network is its layers and one flat buffer. Training writes `params`; otherwise it is const, and any
+/// number of threads may share it, each with a Scratch of its own.
+class Network {
+ public:
+  /// As build_layers.
+  Network(const Architecture& architecture, std::vector<Wire> inputs, MonotoneCalibrators calibrators, Random random,
+          std::uint64_t max_parameters = kMaxParameters);
+
+  /// Every size written out, every wire of a gather listed: enough to build the same network again.
+  const Architecture& architecture() const { return architecture_; }
+  int num_layers() const { return static_cast<int>(layers_.size()); }
+  const Layer& layer(int index) const { return *layers_[static_cast<std::size_t>(index)]; }
+  Layer& layer(int index) { return *layers_[static_cast<std::size_t>(index)]; }
+  std::size_t offset(int index) const { return offsets_[static_cast<std::size_t>(index)]; }
+  int num_inputs() const { return layer(0).num_inputs(); }
+
+  std::span<float> params() { return params_; }
+  std::span<const float> params() const { return params_; }
+  const float* layer_params(int index) const { return params_.data() + offset(index); }
+
+  /// Working memory for one thread.
+  struct Scratch {
+    explicit Scratch(const Network& network);
+    float* input() { return tiles.data(); }  ///< [num_inputs][kTile], to be filled by the caller
+    float* tile(int index) { return tiles.data() + tile_begin[static_cast<std::size_t>(index)]; }
+
+    std::vector<std::size_t> tile_begin;  // of the input of each layer, then of the output
+    std::vector<float> tiles;
+    std::vector<float> grads;  // two tiles as wide as the widest layer
+    std::size_t grad_width;
+    std::vector<float> layer;
+  };
+
+  /// Carries the input tile through all layers; returns the output, [kTile].
+  const float* forward(Scratch& scratch) const;
+
+  /// After forward: adds the gradient of the parameters, given that of the output, [kTile].
+  void backward(Scratch& scratch, const float* grad_out, float* grad_params) const;
+
+  /// The reference: one row in double.
+  double evaluate(std::span<const double> row) const;
+
+ private:
+  Architecture architecture_;
+  std::vector<std::unique_ptr<Layer>> layers_;
+  std::vector<std::size_t> offsets_;
+  std::vector<float> params_;
+};
+
+}  // namespace espalier

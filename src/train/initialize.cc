@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/initialize.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/model_data.h"
+
+namespace espalier {
+
+namespace {
+
+constexpr int kSampleTiles = 32;
+
+// Every tile of the sample at one place in the network: [tiles][wires][kTile].
+using Sample = std::vector<std::vector<float>>;
+
+Sample draw_sample(const Dataset& train, Random& random) {
+  Sample sample;
+  for (int t = 0; t < kSampleTiles; ++t) {
+    std::uint32_t rows[kTile];
+    for (std::uint32_t& row : rows) row = static_cast<std::uint32_t>(random.below(train.num_rows));
+    sample.emplace_back(train.num_features * kTile);
+    load_tile(train, rows, kTile, sample.back().data());
+  }
+  return sample;
+}
+
+std::vector<WireStats> stats_of(const Sample& sample, int num_wires) {
+  std::vector<WireStats> stats;
+  for (int wire = 0; wire < num_wires; ++wire) {
+    double sum = 0, squares = 0;
+    for (const std::vector<float>& tile : sample) {
+      for (int r = 0; r < kTile; ++r) {
+        const double x = tile[static_cast<std::size_t>(wire * kTile + r)];
+        sum += x;
+        squares += x * x;
+      }
+    }
+    const double n = static_cast<double>(sample.size()) * kTile;
+    const double mean = sum / n;
+    const double variance = std::max(squares / n - mean * mean, 0.0);
+    stats.push_back({static_cast<float>(mean), static_cast<float>(std::sqrt(variance))});
+  }
+  return stats;
+}
+
+}  // namespace
+
+void initialize(const Dataset& train, const TrainOptions& options, Random random, Network& network) {
+  Sample sample = draw_sample(train, random);
+  for (int l = 0; l < network.num_layers(); ++l) {
+    Layer& layer = network.layer(l);
+    float* params = network.params().data() + network.offset(l);
+    const std::vector<WireStats> stats = stats_of(sample, layer.num_inputs());
+    layer.initialize(params, {options.initialization, static_cast<float>(options.lattice_noise), stats, &random});
+    for (int unit = 0; unit < layer.num_units(); ++unit) {
+      layer.project(params + layer.unit_begin(unit), unit, Projection::exact);
+    }
+    std::vector<float> scratch(layer.scratch_size());
+    for (std::vector<float>& tile : sample) {
+      std::vector<float> out(static_cast<std::size_t>(layer.num_outputs()) * kTile);
+      layer.forward(params, tile.data(), out.data(), scratch.data());
+      tile = std::move(out);
+    }
+  }
+}
+
+}  // namespace espalier

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/math.h"
+#include "espalier/error.h"
+#include "model/model_data.h"
+#include "train/loss.h"
+
+namespace espalier {
+
+namespace {
+
+constexpr int kMaxShards = 8;
+constexpr std::size_t kBlockParams = 4096;
+constexpr double kPi = 3.14159265358979323846;
+
+int shards_for(int batch_size) { return std::clamp(batch_size / kTile, 1, kMaxShards); }
+
+}  // namespace
+
+Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
+    : in_(input),
+      options_(*input.options),
+      network_(network),
+      random_(random),
+      num_shards_(shards_for(options_.batch_size)),
+      shard_sums_(static_cast<std::size_t>(num_shards_)),
+      mean_(network.params().size()),
+      variance_(network.params().size()),
+      penalties_{static_cast<float>(options_.calibrator_laplacian), static_cast<float>(options_.calibrator_hessian),
+                 static_cast<float>(options_.lattice_laplacian), static_cast<float>(options_.lattice_torsion)},
+      order_(in_.train->num_rows) {
+  for (int s = 0; s < num_shards_; ++s) {
+    scratch_.emplace_back(network);
+    shard_grads_.emplace_back(network.params().size());
+    shard_grad_pointers_.push_back(shard_grads_.back().data());
+  }
+  if (penalties_.any()) penalty_.resize(network.params().size());
+  std::iota(order_.begin(), order_.end(), 0u);
+  const auto batch = static_cast<std::int64_t>(options_.batch_size);
+  const std::int64_t steps_an_epoch = (static_cast<std::int64_t>(order_.size()) + batch - 1) / batch;
+  steps_total_ = steps_an_epoch * options_.epochs;
+  make_blocks();
+}
+
+void Trainer::make_blocks() {
+  for (int l = 0; l < network_.num_layers(); ++l) {
+    const Layer& layer = network_.layer(l);
+    for (int first = 0; first < layer.num_units();) {
+      int last = first + 1;
+      while (last < layer.num_units() && layer.decays(last) == layer.decays(first) &&
+             layer.unit_begin(last + 1) - layer.unit_begin(first) <= kBlockParams) {
+        ++last;
+      }
+      blocks_.push_back({l, first, last});
+      first = last;
+    }
+  }
+}
+
+// A shard takes the tiles shard, shard + num_shards, ... of the batch.
+void Trainer::run_shard(int shard, std::span<const std::uint32_t> rows) {
+  const auto s = static_cast<std::size_t>(shard);
+  Network::Scratch& scratch = scratch_[s];
+  ShardSum sum;
+  for (std::size_t begin = s * kTile; begin < rows.size(); begin += static_cast<std::size_t>(num_shards_) * kTile) {
+    const auto count = static_cast<int>(std::min<std::size_t>(kTile, rows.size() - begin));
+    load_tile(*in_.train, rows.data() + begin, count, scratch.input());
+    const float* z = network_.forward(scratch);
+    float gradient[kTile] = {};
+    for (int r = 0; r < count; ++r) {
+      const std::uint32_t row = rows[begin + static_cast<std::size_t>(r)];
+      const LossValue value = row_loss(*in_.label, z[r], in_.train->labels[row]);
+      const float weight = in_.train->weight(row);
+      gradient[r] = weight * value.gradient;
+      sum.loss += weight * value.loss;
+      sum.weight += weight;
+    }
+    network_.backward(scratch, gradient, shard_grads_[s].data());
+  }
+  shard_sums_[s] = sum;
+}
+
+AdamStep Trainer::next_adam_step(double batch_weight) {
+  const double progress = static_cast<double>(steps_done_) / static_cast<double>(steps_total_);
+  const double rate =
+      options_.learning_rate * (options_.schedule == Schedule::cosine ? 0.5 * (1 + portable_cos(kPi * progress)) : 1);
+  ++steps_done_;
+  beta1_power_ *= kAdamBeta1;
+  beta2_power_ *= kAdamBeta2;
+  return {.learning_rate = static_cast<float>(rate),
+          .decay = static_cast<float>(rate * options_.weight_decay),
+          .correction1 = static_cast<float>(1 / (1 - beta1_power_)),
+          .correction2 = static_cast<float>(1 / (1 - beta2_power_)),
+          .gradient_scale = static_cast<float>(1 / batch_weight)};
+}
+
+void Trainer::update_block(const Block& block, const AdamStep& step) {
+  const Layer& layer = network_.layer(block.layer);
+  const std::size_t offset = network_.offset(block.layer);
+  const std::size_t begin = offset + layer.unit_begin(block.first_unit);
+  const std::size_t end = offset + layer.unit_begin(block.last_unit);
+  if (begin == end) return;
+  float* params = network_.params().data();
+  if (penalties_.any()) {
+    std::fill(penalty_.begin() + static_cast<std::ptrdiff_t>(begin), penalty_.begin() + static_cast<std::ptrdiff_t>(end),
+              0.0f);
+    for (int unit = block.first_unit; unit < block.last_unit; ++unit) {
+      const std::size_t at = offset + layer.unit_begin(unit);
+      layer.penalize(params + at, penalty_.data() + at, unit, penalties_);
+    }
+  }
+  AdamStep own = step;
+  if (!layer.decays(block.first_unit)) own.decay = 0;
+  float* grads[kMaxShards];
+  for (int s = 0; s < num_shards_; ++s) grads[s] = shard_grad_pointers_[static_cast<std::size_t>(s)] + begin;
+  adam_step(own, grads, num_shards_, penalties_.any() ? penalty_.data() + begin : nullptr, params + begin,
+            mean_.data() + begin, variance_.data() + begin, end - begin);
+  for (int unit = block.first_unit; unit < block.last_unit; ++unit) {
+    layer.project(params + offset + layer.unit_begin(unit), unit, options_.projection);
+  }
+}
+
+void Trainer::step(std::span<const std::uint32_t> rows) {
+  in_.pool->run(num_shards_, [&](int shard) { run_shard(shard, rows); });
+  ShardSum batch;
+  for (const ShardSum& sum : shard_sums_) {
+    batch.loss += sum.loss;
+    batch.weight += sum.weight;
+  }
+  epoch_loss_ += batch.loss;
+  epoch_weight_ += batch.weight;
+  rows_done_ += static_cast<std::int64_t>(rows.size());
+  // A batch whose rows all weigh nothing says nothing.
+  const AdamStep step = next_adam_step(batch.weight > 0 ? batch.weight : 1);
+  in_.pool->run(static_cast<int>(blocks_.size()),
+                [&](int block) { update_block(blocks_[static_cast<std::size_t>(block)], step); });
+}
+
+// Returns false if it was stopped before its end.
+bool Trainer::run_epoch(Epoch& epoch) {
+  constexpr int kProgressSteps = 16;
+  random_.shuffle(std::span<std::uint32_t>(order_));
+  epoch_loss_ = epoch_weight_ = 0;
+  const auto batch = static_cast<std::size_t>(options_.batch_size);
+  for (std::size_t begin = 0; begin < order_.size(); begin += batch) {
+    if (in_.stop.stop_requested()) return false;
+    step({order_.data() + begin, std::min(batch, order_.size() - begin)});
+    const double loss = loss_in_label_units(*in_.label, epoch_loss_ / epoch_weight_);
+    if (steps_done_ % kProgressSteps == 0) in_.on_progress(rows_done_, loss);
+    epoch.train_loss = loss;
+  }
+  return true;
+}
+
+double Trainer::validate() {
+  if (in_.valid->num_rows == 0) return std::numeric_limits<double>::quiet_NaN();
+  std::vector<float> scores = network_outputs(network_, *in_.valid, *in_.pool);
+  for (float& score : scores) score = in_.label->offset + in_.label->scale * score;
+  return compute_metric(in_.metric, in_.valid->labels, scores, in_.valid->weights);
+}
+
+Epoch Trainer::run() {
+  Epoch best;
+  std::vector<float> best_params(network_.params().begin(), network_.params().end());
+  const double sign = larger_is_better(in_.metric) ? -1 : 1;
+  for (int e = 1; e <= options_.epochs; ++e) {
+    Epoch epoch{.epoch = e};
+    const bool finished = run_epoch(epoch);
+    if (!finished && best.epoch > 0) break;
+    if (!std::isfinite(epoch.train_loss)) {
+      if (best.epoch > 0) break;
+      throw Error(ErrorKind::argument,
+                  fmt::format("training diverged in its first epoch; learning_rate {} is too high for this table",
+                              options_.learning_rate));
+    }
+    epoch.valid_metric = validate();
+    // Without validation rows, or where the metric is not defined, the last epoch is the best.
+    const bool better = best.epoch == 0 || std::isnan(epoch.valid_metric) || std::isnan(best.valid_metric) ||
+                        sign * epoch.valid_metric < sign * best.valid_metric;
+    if (better) {
+      best = epoch;
+      std::copy(network_.params().begin(), network_.params().end(), best_params.begin());
+    }
+    in_.on_epoch(epoch);
+    if (!finished || (options_.patience > 0 && e - best.epoch >= options_.patience)) break;
+  }
+  std::copy(best_params.begin(), best_params.end(), network_.params().begin());
+  return best;
+}
+
+}  // namespace espalier
