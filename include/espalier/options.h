@@ -50,13 +50,13 @@ struct Words<Projection> {
 /// model records what was chosen.
 struct TrainOptions {
   // The table.
-  std::string label;
-  std::vector<std::string> increasing;
-  std::vector<std::string> decreasing;
-  std::vector<std::string> order;  ///< "size=S<M<L"
+  std::string label = {};
+  std::vector<std::string> increasing = {};
+  std::vector<std::string> decreasing = {};
+  std::vector<std::string> order = {};  ///< "size=S<M<L"
   Task task = Task::automatic;
-  std::string positive;
-  std::string weight;
+  std::string positive = {};
+  std::string weight = {};
   ClassWeight class_weight = ClassWeight::none;
   int max_categories = 1000;
 

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Range checks and JSON of TrainOptions: visitors of its field list.
+#include "espalier/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "core/text.h"
+#include "espalier/error.h"
+
+namespace espalier {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Strings = std::vector<std::string>;
+
+template <class T>
+constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+
+// The value as JSON text, short enough for a message.
+std::string shown(const Json& json) {
+  constexpr std::size_t kLongest = 40;
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > kLongest) text.replace(kLongest, std::string::npos, "...");
+  return text;
+}
+
+// Where a value came from, for errors: "config.json: 'epochs'".
+struct Place {
+  const std::string& file;
+  const char* field;
+
+  [[noreturn]] void fail(const std::string& wanted, const std::string& found) const {
+    throw Error(ErrorKind::argument,
+                fmt::format("{}: '{}': wanted {}, found {}", file, field, wanted, found));
+  }
+};
+
+// A whole number of any JSON spelling, 30 or 30.0 or 3e1, if T can hold it.
+template <class T>
+std::optional<T> to_whole(const Json& json) {
+  const auto fitting = [](auto value) {
+    return std::in_range<T>(value) ? std::optional<T>(static_cast<T>(value)) : std::nullopt;
+  };
+  if (json.is_number_unsigned()) return fitting(json.get<std::uint64_t>());
+  if (json.is_number_integer()) return fitting(json.get<std::int64_t>());
+  const double value = json.get<double>();
+  if (value >= 0 && value < 0x1p64) return fitting(static_cast<std::uint64_t>(value));
+  if (value < 0 && value >= -0x1p63) return fitting(static_cast<std::int64_t>(value));
+  return std::nullopt;
+}
+
+bool is_whole(const Json& json) {
+  return json.is_number() && std::trunc(json.get<double>()) == json.get<double>();
+}
+
+template <class T>
+void read_number(T& value, const Json& json, const Place& place) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!json.is_number()) place.fail("a number", shown(json));
+    value = json.get<T>();
+  } else {
+    if (!is_whole(json)) place.fail("a whole number", shown(json));
+    const std::optional<T> whole = to_whole<T>(json);
+    using Limits = std::numeric_limits<T>;
+    if (!whole) {
+      place.fail(fmt::format("a whole number from {} to {}", Limits::min(), Limits::max()),
+                 shown(json));
+    }
+    value = *whole;
+  }
+}
+
+template <class Enum>
+void read_word(Enum& value, const Json& json, const Place& place) {
+  const std::optional<Enum> found =
+      json.is_string() ? from_word<Enum>(json.get_ref<const std::string&>()) : std::nullopt;
+  if (!found) {
+    place.fail(
+        fmt::format("one of {}", fmt::join(Words<Enum>::list, ", ")),
+        json.is_string() ? fmt::format("'{}'", json.get_ref<const std::string&>()) : shown(json));
+  }
+  value = *found;
+}
+
+// "a, b" -> {"a", "b"}
+Strings split_at_commas(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\r\n";
+  Strings parts;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    std::string_view part = text.substr(0, comma);
+    part.remove_prefix(std::min(part.find_first_not_of(kSpaces), part.size()));
+    part = part.substr(0, part.find_last_not_of(kSpaces) + 1);
+    if (!part.empty()) parts.emplace_back(part);
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+void read_strings(Strings& value, const Json& json, const Place& place) {
+  if (json.is_string()) {
+    value = split_at_commas(json.get_ref<const std::string&>());
+    return;
+  }
+  const auto is_string = [](const Json& item) { return item.is_string(); };
+  if (!json.is_array() || !std::all_of(json.begin(), json.end(), is_string)) {
+    place.fail("a list of strings", shown(json));
+  }
+  value = json.get<Strings>();
+}
+
+template <class T>
+void read_value(T& value, const Json& json, const Place& place) {
+  if constexpr (std::is_enum_v<T>) {
+    read_word(value, json, place);
+  } else if constexpr (is_number<T>) {
+    read_number(value, json, place);
+  } else if constexpr (std::is_same_v<T, Strings>) {
+    read_strings(value, json, place);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (!json.is_boolean()) place.fail("true or false", shown(json));
+    value = json.get<bool>();
+  } else {
+    if (!json.is_string()) place.fail("a string", shown(json));
+    value = json.get<std::string>();
+  }
+}
+
+Json parse_object(const std::string& text, const std::string& place) {
+  try {
+    Json json = Json::parse(text);
+    if (json.is_object()) return json;
+    throw Error(ErrorKind::argument,
+                fmt::format("{}: wanted a JSON object, found {}", place, shown(json)));
+  } catch (const Json::parse_error& error) {
+    // The message starts with "[json.exception.parse_error.101] ", which tells a user nothing.
+    const std::string_view message = error.what();
+    throw Error(ErrorKind::argument,
+                fmt::format("{}: not JSON: {}", place, message.substr(message.find(']') + 2)));
+  }
+}
+
+void require_known_fields(const Json& json, const std::string& place) {
+  Strings names;
+  const TrainOptions defaults;
+  visit_fields(defaults, [&](const Field& field, const auto&) { names.push_back(field.name); });
+  for (const auto& [name, value] : json.items()) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const std::optional<std::string> meant = nearest(name, names);
+    throw Error(ErrorKind::argument,
+                fmt::format("{}: '{}' is no field{}", place, name,
+                            meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+  }
+}
+
+}  // namespace
+
+void validate(const TrainOptions& options) {
+  visit_fields(options, [](const Field& field, const auto& value) {
+    if constexpr (is_number<std::remove_cvref_t<decltype(value)>>) {
+      const double number = static_cast<double>(value);
+      if (!std::isfinite(number)) {
+        throw Error(ErrorKind::argument, fmt::format("{}: {} is not finite", field.name, number));
+      }
+      if (number < field.min || number > field.max) {
+        throw Error(ErrorKind::argument, fmt::format("{}: {} is not between {} and {}", field.name,
+                                                     value, field.min, field.max));
+      }
+    }
+  });
+}
+
+std::string to_json(const TrainOptions& options) {
+  Json json = Json::object();
+  visit_fields(options, [&](const Field& field, const auto& value) {
+    if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(value)>>) {
+      json[field.name] = std::string(to_word(value));
+    } else {
+      json[field.name] = value;
+    }
+  });
+  // Column names need not be UTF-8, JSON must be.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+void apply_json(TrainOptions& options, const std::string& json, const std::string& place) {
+  const Json object = parse_object(json, place);
+  require_known_fields(object, place);
+  TrainOptions changed = options;
+  visit_fields(changed, [&](const Field& field, auto& value) {
+    const auto found = object.find(field.name);
+    if (found != object.end()) read_value(value, *found, Place{place, field.name});
+  });
+  options = std::move(changed);
+}
+
+}  // namespace espalier
