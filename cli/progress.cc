@@ -31,10 +31,10 @@ std::size_t terminal_width() {
   return size.ws_col;
 }
 
-// 950, 12.3k, 4.56M
+// 950, 12k, 4.6M
 std::string short_count(double count) {
-  if (count >= 1e6) return fmt::format("{:.3g}M", count / 1e6);
-  if (count >= 1e3) return fmt::format("{:.3g}k", count / 1e3);
+  if (count >= 1e6) return fmt::format("{:.1f}M", count / 1e6);
+  if (count >= 1e3) return fmt::format("{:.0f}k", count / 1e3);
   return fmt::format("{:.0f}", count);
 }
 
@@ -50,9 +50,9 @@ std::string epoch_text(const Progress& progress, int epoch, double loss) {
   std::string text;
   if (options.ensemble > 1)
     text = fmt::format("network {}/{}  ", progress.member, options.ensemble);
-  text += fmt::format("epoch {}/{}  loss {:.4g}", epoch, options.epochs, loss);
+  text += fmt::format("epoch {}/{}  loss {:#.4g}", epoch, options.epochs, loss);
   if (progress.last.epoch > 0 && !std::isnan(progress.last.valid_metric)) {
-    text += fmt::format("  {} {:.4g}", to_word(progress.metric), progress.last.valid_metric);
+    text += fmt::format("  {} {:#.4g}", to_word(progress.metric), progress.last.valid_metric);
   }
   return text;
 }
