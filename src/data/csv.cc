@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads tables. A walk over the first rows guesses the type of each column; then one walk over the
+// whole text fills them all. Only a column in which the first word turns up later needs another
+// one.
+#include "espalier/csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_set>
+#include <utility>
+
+#include "core/file.h"
+#include "core/text.h"
+#include "data/csv_cell.h"
+#include "data/csv_column.h"
+#include "data/csv_scanner.h"
+#include "espalier/error.h"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kGuessRows = 100;
+constexpr std::size_t kAllRows = std::numeric_limits<std::size_t>::max();
+
+void check_options(const CsvOptions& options) {
+  const auto fail = [](const char* what) { throw Error(ErrorKind::argument, what); };
+  if (options.header && !options.columns.empty()) {
+    fail("columns: the names of the columns are in the header");
+  }
+  if (!options.header && options.columns.empty()) {
+    fail("columns: a file without a header needs the names of its columns");
+  }
+  if (options.delimiter == '"' || options.delimiter == '\n' || options.delimiter == '\r') {
+    fail("delimiter: neither a quote nor a line break can separate cells");
+  }
+  if (options.skip_lines < 0) fail("skip_lines: wanted 0 or more");
+}
+
+class TableReader {
+  using NameSet = std::unordered_set<std::string_view>;
+
+ public:
+  TableReader(std::string_view text, const CsvOptions& options, std::string_view name)
+      : options_(options), name_(name), rows_(open(text)) {
+    if (options_.header) {
+      read_header();
+    } else {
+      for (const std::string& column : options_.columns) columns_.emplace_back(column);
+    }
+    check_names();
+    choose_columns();
+  }
+
+  Table read() {
+    if (walk(kGuessRows) == 0) fail(options_.header ? "a header but no rows" : "no rows");
+    Table table;
+    table.name = name_;
+    bool is_finished = false;
+    while (!is_finished) {
+      for (ColumnReader& column : columns_) column.restart();
+      table.num_rows = walk(kAllRows);
+      is_finished = true;
+      for (ColumnReader& column : columns_) is_finished &= column.finish();
+    }
+    for (ColumnReader& column : columns_) {
+      if (column.is_wanted()) table.columns.push_back(column.take());
+    }
+    return table;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view what) const {
+    throw Error(ErrorKind::data, fmt::format("{}: {}", name_, what));
+  }
+  [[noreturn]] void fail(std::size_t line, std::string_view what) const {
+    throw Error(ErrorKind::data, fmt::format("{}:{}: {}", name_, line, what));
+  }
+
+  // Passes over what comes before the header or, without one, the rows.
+  CsvScanner open(std::string_view text) const {
+    if (text.find('\0') != text.npos) fail("not a text table: it has NUL bytes");
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    if (text.empty()) fail("the file is empty");
+    for (int line = 0; line < options_.skip_lines; ++line) {
+      if (text.empty()) {
+        fail(fmt::format("{} lines, wanted to skip {}", line, options_.skip_lines));
+      }
+      const std::size_t at = std::min(text.find_first_of("\r\n"), text.size() - 1);
+      const char* end = text.data() + text.size();
+      text = {after_line_break(text.data() + at, end), end};
+    }
+    const char delimiter = options_.delimiter != 0 ? options_.delimiter : detect_delimiter(text);
+    return CsvScanner(text, delimiter, name_, static_cast<std::size_t>(options_.skip_lines) + 1);
+  }
+
+  void read_header() {
+    if (!rows_.begin_row(true)) fail("no header: the file is empty");
+    for (bool more = true; more;) {
+      const Cell cell = rows_.next();
+      columns_.emplace_back(std::string(cell.text));
+      more = !cell.ends_row;
+    }
+  }
+
+  void check_names() {
+    const auto is_binary = [](unsigned char c) {
+      return c < ' ' && c != '\n' && c != '\r' && c != '\t';
+    };
+    for (const ColumnReader& column : columns_) {
+      const std::string& name = column.name();
+      if (std::any_of(name.begin(), name.end(), is_binary)) {
+        fail("not a text table: a column name has control characters");
+      }
+      if (!name.empty() && !names_.insert(name).second) {
+        fail(fmt::format("two columns are named '{}'", printable(name)));
+      }
+    }
+  }
+
+  void choose_columns() {
+    for (const auto& [name, type] : options_.types) require_column(name);
+    for (const auto& [name, words] : options_.column_missing) require_column(name);
+    for (const std::string& name : options_.drop) require_column(name);
+    const NameSet drop(options_.drop.begin(), options_.drop.end());
+    const NameSet only(options_.only.begin(), options_.only.end());
+    bool any = false;
+    for (ColumnReader& column : columns_) {
+      const std::string& name = column.name();
+      if (name.empty() || drop.contains(name) || !(only.empty() || only.contains(name))) continue;
+      const auto type = options_.types.find(name);
+      column.want(type == options_.types.end() ? nullptr : &type->second, missing_words(name));
+      any = true;
+    }
+    if (!any) fail("no columns left to read");
+  }
+
+  std::vector<std::string> missing_words(const std::string& column) const {
+    std::vector<std::string> words = options_.missing;
+    const auto own = options_.column_missing.find(column);
+    if (own != options_.column_missing.end()) {
+      words.insert(words.end(), own->second.begin(), own->second.end());
+    }
+    return words;
+  }
+
+  void require_column(const std::string& wanted) const {
+    constexpr std::size_t kMaxListed = 20;
+    if (names_.contains(wanted)) return;
+    std::vector<std::string> names;
+    std::string list;
+    for (const ColumnReader& column : columns_) {
+      if (column.name().empty()) continue;
+      names.push_back(printable(column.name()));
+      list += (list.empty() ? "" : ", ") + names.back();
+    }
+    std::string message = fmt::format("no column '{}'", printable(wanted));
+    if (const auto meant = nearest(wanted, names)) message += fmt::format("; is it '{}'?", *meant);
+    if (names.size() <= kMaxListed) message += fmt::format(" (it has {})", list);
+    fail(message);
+  }
+
+  // Reads rows from the first one on, and says how many.
+  std::size_t walk(std::size_t max_rows) {
+    CsvScanner scanner = rows_;
+    const std::size_t width = columns_.size();
+    std::size_t num_rows = 0;
+    for (; num_rows < max_rows && scanner.begin_row(width > 1); ++num_rows) {
+      for (std::size_t i = 0; i < width; ++i) {
+        const Cell cell = scanner.next();
+        if (cell.ends_row != (i + 1 == width)) fail_ragged(scanner, i + 1, cell.ends_row);
+        if (!columns_[i].add(cell)) fail_number(scanner, columns_[i].name(), cell.text);
+      }
+    }
+    return num_rows;
+  }
+
+  [[noreturn]] void fail_ragged(CsvScanner& scanner, std::size_t num_cells, bool at_end) const {
+    const std::size_t line = scanner.line_of_row();
+    while (!at_end) {
+      at_end = scanner.next().ends_row;
+      ++num_cells;
+    }
+    fail(line, fmt::format("{} cells, wanted {} as in the {}", num_cells, columns_.size(),
+                           options_.header ? "header" : "given columns"));
+  }
+
+  [[noreturn]] void fail_number(const CsvScanner& scanner, std::string_view column,
+                                std::string_view text) const {
+    fail(scanner.line_of_cell(),
+         fmt::format("column '{}': '{}' is not a number", printable(column), printable(text)));
+  }
+
+  const CsvOptions& options_;
+  std::string_view name_;
+  CsvScanner rows_;                    // at the first row
+  std::vector<ColumnReader> columns_;  // all of the file
+  NameSet names_;
+};
+
+}  // namespace
+
+Table parse_csv(std::string_view text, const CsvOptions& options, std::string_view name) {
+  check_options(options);
+  return TableReader(text, options, name).read();
+}
+
+Table read_csv(const std::string& path, const CsvOptions& options) {
+  check_options(options);
+  const std::string name = path == "-" ? "standard input" : path;
+  const FileBytes file = read_file(path);
+  if (!is_gzip(file.view())) return parse_csv(file.view(), options, name);
+  return parse_csv(gunzip(file.view(), name), options, name);
+}
+
+}  // namespace espalier

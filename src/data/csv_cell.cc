@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/csv_cell.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+
+namespace espalier {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Digits with at most one point. Both operands of the division are exact in float, so its only
+// rounding is the right one.
+bool parse_short_decimal(std::string_view text, float& value) {
+  constexpr std::size_t kMaxSize = 8;
+  constexpr std::uint32_t kMaxExact = 1 << 24;
+  constexpr std::array<float, kMaxSize> kPowersOfTen = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
+  if (text.size() > kMaxSize) return false;
+  std::uint32_t digits = 0;
+  std::size_t num_digits = 0;
+  std::size_t point = text.size();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_digit(text[i])) {
+      digits = 10 * digits + static_cast<std::uint32_t>(text[i] - '0');
+      ++num_digits;
+    } else if (text[i] == '.' && point == text.size()) {
+      point = i;
+    } else {
+      return false;
+    }
+  }
+  if (num_digits == 0 || digits > kMaxExact) return false;
+  const std::size_t decimals = point == text.size() ? 0 : text.size() - point - 1;
+  value = static_cast<float>(digits) / kPowersOfTen[decimals];
+  return true;
+}
+
+// For a decimal number whose magnitude float cannot hold: is it too large, rather than too small?
+bool is_huge(std::string_view text) {
+  const std::size_t e = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view mantissa = text.substr(0, e);
+  long long exponent = 0;
+  if (e != text.size()) {
+    std::string_view digits = text.substr(e + 1);
+    if (digits.starts_with('+')) digits.remove_prefix(1);
+    const auto [end, failure] = std::from_chars(digits.begin(), digits.end(), exponent);
+    if (failure != std::errc()) return !digits.starts_with('-');
+  }
+  const auto point = static_cast<long long>(std::min(mantissa.find('.'), mantissa.size()));
+  const auto first = static_cast<long long>(mantissa.find_first_of("123456789"));
+  return exponent > first - point;
+}
+
+bool parse_long_number(std::string_view text, float& value) {
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  // "nan(...)" is the one thing from_chars takes that nobody means as a number.
+  if (stop != end || failure == std::errc::invalid_argument || text.ends_with(')')) return false;
+  if (failure == std::errc::result_out_of_range) {
+    value = is_huge(text) ? std::numeric_limits<float>::infinity() : 0.0f;
+  }
+  return true;
+}
+
+char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+}  // namespace
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+}
+
+bool parse_number(std::string_view text, float& value) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('-')) return false;  // from_chars would take a second sign
+  if (!parse_short_decimal(text, value) && !parse_long_number(text, value)) return false;
+  if (is_negative) value = -value;
+  return true;
+}
+
+bool is_usual_missing(std::string_view text) {
+  constexpr std::string_view kWords[] = {"", "?", "na", "n/a", "nan", "null"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(),
+                      [](char a, char b) { return to_lower(a) == b; });
+  });
+}
+
+std::string printable(std::string_view text) {
+  constexpr std::size_t kMaxSize = 40;
+  const bool is_cut = text.size() > kMaxSize;
+  if (is_cut) {
+    std::size_t size = kMaxSize;
+    while (size > 0 && (text[size] & 0xC0) == 0x80) --size;  // not inside a UTF-8 character
+    text = text.substr(0, size);
+  }
+  std::string result;
+  for (const char c : text) {
+    if (c == '\n') {
+      result += "\\n";
+    } else if (c == '\r') {
+      result += "\\r";
+    } else if (c == '\t') {
+      result += "\\t";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      result += fmt::format("\\x{:02x}", c);
+    } else {
+      result += c;
+    }
+  }
+  return is_cut ? result + "..." : result;
+}
+
+}  // namespace espalier

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/csv_cell.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace espalier {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+TEST(ParseNumber, ReadsDecimals) {
+  const std::pair<const char*, float> cases[] = {
+      {"0", 0.0f},
+      {"7", 7.0f},
+      {"-7", -7.0f},
+      {"+7", 7.0f},
+      {"007", 7.0f},
+      {"5.", 5.0f},
+      {".5", 0.5f},
+      {"-.5", -0.5f},
+      {"0.1", 0.1f},
+      {"1e5", 1e5f},
+      {"1E-5", 1e-5f},
+      {"+2.5e+3", 2500.0f},
+      {"16777217", 16777216.0f},  // one past what float counts to
+      {"99999999", 1e8f},
+      {"3.14159265358979", 3.14159265f},
+      {"123456789012345678901234567890", 1.2345679e29f},
+      {"1e-45", 1e-45f},  // the least float above zero
+      {"inf", kInfinity},
+      {"-Infinity", -kInfinity},
+      {"+INF", kInfinity},
+  };
+  for (const auto& [text, wanted] : cases) {
+    float value = -1;
+    EXPECT_TRUE(parse_number(text, value)) << text;
+    EXPECT_EQ(value, wanted) << text;
+  }
+}
+
+TEST(ParseNumber, GoesToInfinityAndZeroBeyondTheRangeOfFloat) {
+  const std::string zeros(400, '0');
+  const std::pair<std::string, float> cases[] = {
+      {"1e39", kInfinity},
+      {"-1e39", -kInfinity},
+      {"1e400", kInfinity},
+      {"1" + zeros, kInfinity},
+      {"1" + zeros + ".5", kInfinity},
+      {"0.00001e400", kInfinity},
+      {"1e99999999999999999999", kInfinity},
+      {"1e-50", 0.0f},
+      {"1e-400", 0.0f},
+      {"12345.6e-400", 0.0f},
+      {"0." + zeros + "1", 0.0f},
+      {"1e-99999999999999999999", 0.0f},
+      {"0e99999", 0.0f},
+  };
+  for (const auto& [text, wanted] : cases) {
+    float value = -1;
+    EXPECT_TRUE(parse_number(text, value)) << text;
+    EXPECT_EQ(value, wanted) << text;
+  }
+}
+
+TEST(ParseNumber, RefusesAnythingElse) {
+  for (const char* text :
+       {"",      ".",    "+",    "-",      "--1",  "+-1", "-+1",       "1 2", "1,2",
+        "1.2.3", "0x10", "1e",   "e5",     "1e+",  "abc", "1a",        "$5",  "5%",
+        "1_000", "in",   "info", "nan(1)", "12/3", "1-2", "2019-01-01"}) {
+    float value = 0;
+    EXPECT_FALSE(parse_number(text, value)) << text;
+  }
+}
+
+RC_GTEST_PROP(ParseNumber, AgreesWithTheStandardLibraryOnShortDecimals, ()) {
+  const int digits = *rc::gen::inRange(0, 100'000'000);
+  std::string text = std::to_string(digits);
+  text.insert(*rc::gen::inRange<std::size_t>(0, text.size() + 1), ".");
+  float wanted = 0;
+  std::from_chars(text.data(), text.data() + text.size(), wanted);
+  float value = 0;
+  RC_ASSERT(parse_number(text, value));
+  RC_ASSERT(value == wanted);
+}
+
+RC_GTEST_PROP(ParseNumber, ReadsBackWhatWasPrinted, (float number)) {
+  std::array<char, 32> digits;
+  const char* end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+  float value = 0;
+  RC_ASSERT(parse_number({digits.begin(), end}, value));
+  RC_ASSERT(value == number);
+}
+
+TEST(Missing, IsAnEmptyCellOrAUsualWordInAnyCase) {
+  for (const char* text :
+       {"", "?", "NA", "na", "N/A", "n/a", "NaN", "nan", "NULL", "null", "Null"}) {
+    EXPECT_TRUE(is_usual_missing(text)) << text;
+  }
+  for (const char* text : {"0", "none", "??", "N", "nano", "-", "N\\A"}) {
+    EXPECT_FALSE(is_usual_missing(text)) << text;
+  }
+}
+
+TEST(Printable, CutsLongCellsAndEscapesControlCharacters) {
+  EXPECT_EQ(printable("abc"), "abc");
+  EXPECT_EQ(printable("a\nb\r\t\x1b\x7f"), "a\\nb\\r\\t\\x1b\\x7f");
+  EXPECT_EQ(printable(std::string(40, 'x')), std::string(40, 'x'));
+  EXPECT_EQ(printable(std::string(41, 'x')), std::string(40, 'x') + "...");
+  EXPECT_EQ(printable(std::string(39, 'x') + "\u00e9\u00e9"), std::string(39, 'x') + "...");
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts comma-separated text into cells, in one walk and without an allocation a cell.
+//
+//   row  = cell *(delimiter cell) line-break          line-break = LF | CRLF | CR
+//   cell = *blank (text | '"' *(any | '""') '"') *blank     blank = space | tab, unless the
+//   delimiter
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace espalier {
+
+struct Cell {
+  std::string_view text;  // unescaped, without the blanks around it; good until the next cell
+  bool quoted = false;
+  bool ends_row = false;
+};
+
+// The most frequent of , ; tab | in the first line that is not empty, those in quotes not counted;
+// a comma if there is none.
+char detect_delimiter(std::string_view text);
+
+// Past the line break that starts at `at`.
+inline const char* after_line_break(const char* at, const char* end) {
+  const bool is_crlf = *at == '\r' && at + 1 != end && at[1] == '\n';
+  return at + (is_crlf ? 2 : 1);
+}
+
+// Copies are independent, so one kept at a row is a bookmark. `text` and `name` must outlive it.
+class CsvScanner {
+ public:
+  // `name` stands for the file in messages; `line` is the number of the first line of `text`.
+  CsvScanner(std::string_view text, char delimiter, std::string_view name, std::size_t line);
+
+  // Goes to the next row; false at the end. Blank lines are passed over, or else count as rows of
+  // one empty cell; those at the end of the text are never rows.
+  bool begin_row(bool skip_blank_lines) {
+    if (skip_blank_lines) pass_blank_lines();
+    line_of_row_ = line_;
+    return at_ != end_;
+  }
+
+  // The next cell of the row. Throws Error (data) for a quote that does not end a cell.
+  Cell next() {
+    const char* start = pass_blanks(at_);
+    line_of_cell_ = line_;
+    if (start != end_ && *start == '"') return next_quoted(start);
+    const char* stop = start;
+    while (stop != end_ && !(kind(*stop) & kStop)) ++stop;
+    const char* last = stop;
+    while (last != start && (kind(last[-1]) & kBlank)) --last;
+    return {{start, static_cast<std::size_t>(last - start)}, false, end_cell(stop)};
+  }
+
+  std::size_t line_of_row() const { return line_of_row_; }
+  std::size_t line_of_cell() const { return line_of_cell_; }
+  const char* position() const { return at_; }
+
+ private:
+  static constexpr std::uint8_t kStop = 1;   // ends an unquoted cell
+  static constexpr std::uint8_t kBlank = 2;  // is dropped around a cell
+
+  std::uint8_t kind(char c) const { return kinds_[static_cast<unsigned char>(c)]; }
+
+  const char* pass_blanks(const char* at) const {
+    while (at != end_ && (kind(*at) & kBlank)) ++at;
+    return at;
+  }
+
+  // Moves past what ends a cell; true if that ends the row too.
+  bool end_cell(const char* stop) {
+    if (stop == end_) {
+      at_ = end_;
+      return true;
+    }
+    if (*stop == delimiter_) {
+      at_ = stop + 1;
+      return false;
+    }
+    at_ = after_line_break(stop, end_);
+    ++line_;
+    return true;
+  }
+
+  void pass_blank_lines();
+  Cell next_quoted(const char* quote);
+
+  const char* at_;
+  const char* end_;
+  char delimiter_;
+  std::array<std::uint8_t, 256> kinds_{};
+  std::size_t line_;
+  std::size_t line_of_row_ = 0;
+  std::size_t line_of_cell_ = 0;
+  std::string_view name_;
+  std::string unescaped_;
+};
+
+}  // namespace espalier
