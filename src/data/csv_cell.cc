@@ -15,11 +15,10 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Digits with at most one point. Both operands of the division are exact in float, so its only
-// rounding is the right one.
+// Digits with at most one point. There are at most seven of them beside a point, so both operands
+// of the division are exact in float and its only rounding is the right one.
 bool parse_short_decimal(std::string_view text, float& value) {
   constexpr std::size_t kMaxSize = 8;
-  constexpr std::uint32_t kMaxExact = 1 << 24;
   constexpr std::array<float, kMaxSize> kPowersOfTen = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
   if (text.size() > kMaxSize) return false;
   std::uint32_t digits = 0;
@@ -35,7 +34,7 @@ bool parse_short_decimal(std::string_view text, float& value) {
       return false;
     }
   }
-  if (num_digits == 0 || digits > kMaxExact) return false;
+  if (num_digits == 0) return false;
   const std::size_t decimals = point == text.size() ? 0 : text.size() - point - 1;
   value = static_cast<float>(digits) / kPowersOfTen[decimals];
   return true;
