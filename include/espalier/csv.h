@@ -50,7 +50,8 @@ Table read_csv(const std::string& path, const CsvOptions& options = {});
 Table parse_csv(std::string_view text, const CsvOptions& options = {}, std::string_view name = "text");
 
 /// Writes a table as CSV with a header; missing cells are empty, numbers have the fewest digits that
-/// read back to the same float, cells are quoted where they must be.
+/// read back to the same float, cells are quoted where they must be. Throws Error (argument) if a
+/// column has not num_rows cells or a code without a word, and Error (file) if the stream fails.
 void write_csv(const Table& table, std::ostream& out);
 
 }  // namespace espalier
