@@ -9,8 +9,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 
+#include "espalier/csv.h"
 #include "espalier/error.h"
 
 namespace espalier {
@@ -35,6 +37,53 @@ bool replaceable(const std::string& path) {
   const fs::file_type type = fs::symlink_status(path, ignored).type();
   return type == fs::file_type::not_found || type == fs::file_type::regular;
 }
+
+// A file under a temporary name until close() gives it its own; "-" is standard output, and what is
+// no plain file (a device, a pipe) is written straight.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path) : path_(path) {
+    errno = 0;
+    if (path_ == "-") return;
+    if (replaceable(path_)) temporary_ = fmt::format("{}.{}.tmp", path_, ::getpid());
+    file_.open(temporary_.empty() ? path_ : temporary_, std::ios::binary);
+    if (!file_) throw cannot_write(path_);
+  }
+
+  ~OutputFile() {
+    std::error_code ignored;
+    if (!temporary_.empty()) fs::remove(temporary_, ignored);
+  }
+
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::string_view text) { stream() << text; }
+
+  void write(const Table& table) {
+    try {
+      write_csv(table, stream());
+    } catch (const Error&) {
+      throw cannot_write(path_);  // which knows the place and the reason
+    }
+  }
+
+  void close() {
+    stream().flush();
+    if (path_ != "-") file_.close();
+    if (!stream()) throw cannot_write(path_);
+    if (temporary_.empty()) return;
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) throw cannot_write(path_);
+    temporary_.clear();
+  }
+
+ private:
+  std::ostream& stream() { return path_ == "-" ? std::cout : file_; }
+
+  std::string path_;
+  std::string temporary_;  // empty: written straight
+  std::ofstream file_;
+};
 
 template <class AnyJson>
 std::string dump(const AnyJson& json, int indent) {
@@ -82,7 +131,7 @@ void tell(std::string_view line) noexcept {
 
 void print(std::string_view text) {
   OutputFile out("-");
-  out.stream() << text;
+  out.write(text);
   out.close();
 }
 
@@ -104,32 +153,10 @@ void check_output(const std::string& path, const std::string& input) {
   if (fs::equivalent(path, input, ignored)) fail("it is the input");
 }
 
-OutputFile::OutputFile(const std::string& path) : path_(path) {
-  errno = 0;
-  if (path_ == "-") return;
-  if (replaceable(path_)) temporary_ = fmt::format("{}.{}.tmp", path_, ::getpid());
-  file_.open(temporary_.empty() ? path_ : temporary_, std::ios::binary);
-  if (!file_) throw cannot_write(path_);
-}
-
-OutputFile::~OutputFile() {
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove(temporary_, ignored);
-}
-
-std::ostream& OutputFile::stream() { return path_ == "-" ? std::cout : file_; }
-
-void OutputFile::close() {
-  stream().flush();
-  if (path_ != "-") file_.close();
-  if (!stream()) throw cannot_write(path_);
-  if (temporary_.empty()) return;
-  std::error_code error;
-  fs::rename(temporary_, path_, error);
-  if (error) {
-    throw Error(ErrorKind::file, fmt::format("{}: cannot be written: {}", path_, error.message()));
-  }
-  temporary_.clear();
+void write_table(const Table& table, const std::string& path) {
+  OutputFile file(path);
+  file.write(table);
+  file.close();
 }
 
 }  // namespace espalier

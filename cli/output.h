@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where results go: standard output or a file that appears only when it is complete.
+// Where results and talk go: standard output, standard error, or a file that is complete or absent.
 #pragma once
 
-#include <fstream>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "espalier/certificate.h"
 #include "espalier/metrics.h"
@@ -38,24 +39,8 @@ void print_json(const FloatJson& json);
 /// a directory, or it is `input`, which it would overwrite.
 void check_output(const std::string& path, const std::string& input);
 
-/// A file under a temporary name until close() gives it its own; "-" is standard output, and what
-/// is no plain file (a device, a pipe) is written straight.
-class OutputFile {
- public:
-  explicit OutputFile(const std::string& path);
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  std::ostream& stream();
-
-  /// Throws Error (file) if anything could not be written.
-  void close();
-
- private:
-  std::string path_;
-  std::string temporary_;  // empty: written straight
-  std::ofstream file_;
-};
+/// Writes a table as CSV to a file, which appears only when it is complete, or, for "-", to
+/// standard output. Throws Error (file).
+void write_table(const Table& table, const std::string& path);
 
 }  // namespace espalier

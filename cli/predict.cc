@@ -64,11 +64,7 @@ int run(const Flags& flags) {
     check_output(flags.output, flags.model);
   }
   const Table out = answer(flags, Model::load(flags.model));
-  if (flags.output != "-" || !flags.json) {
-    OutputFile file(flags.output);
-    write_csv(out, file.stream());
-    file.close();
-  }
+  if (flags.output != "-" || !flags.json) write_table(out, flags.output);
   if (flags.json) print_json(to_json(flags, out));
   return 0;
 }

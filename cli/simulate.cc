@@ -3,7 +3,6 @@
 #include "espalier/simulate.h"
 
 #include "commands.h"
-#include "espalier/csv.h"
 #include "flags.h"
 #include "output.h"
 
@@ -33,11 +32,7 @@ FloatJson to_json(const Flags& flags, const Table& table) {
 int run(const Flags& flags) {
   if (flags.output != "-") check_output(flags.output, {});
   const Table table = simulate(flags.options);
-  if (flags.output != "-" || !flags.json) {
-    OutputFile file(flags.output);
-    write_csv(table, file.stream());
-    file.close();
-  }
+  if (flags.output != "-" || !flags.json) write_table(table, flags.output);
   if (flags.json) print_json(to_json(flags, table));
   return 0;
 }
