@@ -30,7 +30,7 @@ show 'The proof: every inequality on the stored numbers, with no tolerance.' \
 show 'How good it is on loans it has never seen.' \
   'espalier evaluate loans.esp test.csv'
 show 'The risk of new loans, from standard input; the last column is the prediction.' \
-  'head -n 6 test.csv | espalier predict loans.esp -'
+  'head -n 6 test.csv | espalier predict loans.esp - --keep income,debt_ratio,late_payments'
 show 'The model laid open: layers, parameters, curves.' \
   'espalier inspect loans.esp | sed -n 1,40p'
 
