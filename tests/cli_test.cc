@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <thread>
 
 #include "cli_fixture.h"
@@ -69,6 +70,16 @@ TEST_F(Cli, GivesTheSameBytesTwiceAndForAnyNumberOfThreads) {
   EXPECT_NE(read(path("loans.esp")), *models.begin());
 }
 
+// Whether `done` came true within two minutes.
+bool wait_until(const std::function<bool()>& done) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
 TEST_F(Cli, SavesTheBestModelSoFarWhenInterrupted) {
   make_table();
   const std::string line =
@@ -79,14 +90,13 @@ TEST_F(Cli, SavesTheBestModelSoFarWhenInterrupted) {
     ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
     ::_exit(127);
   }
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-  while (read(root_ / "err").find("epoch 2/") == std::string::npos &&
-         std::chrono::steady_clock::now() < patience) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+  EXPECT_TRUE(
+      wait_until([&] { return read(root_ / "err").find("epoch 2/") != std::string::npos; }));
   ::kill(child, SIGINT);
   int status = -1;
-  ::waitpid(child, &status, 0);
+  const bool ended = wait_until([&] { return ::waitpid(child, &status, WNOHANG) == child; });
+  if (!ended) ::kill(child, SIGKILL);
+  ASSERT_TRUE(ended);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   EXPECT_THAT(read(root_ / "err"), HasSubstr("stopped early"));
   EXPECT_THAT(must("verify loans.esp"), HasSubstr("monotone: proved"));
