@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "layers": ["core", "constraints"],
     "model": ["core", "data", "constraints", "layers"],
     "serve": ["core", "data", "layers", "model"],
-    "eval": ["core", "data", "constraints", "model", "serve"],
+    "eval": ["core", "data", "constraints", "layers", "model", "serve"],
     "train": ["core", "data", "constraints", "layers", "model", "serve", "eval"],
 }
 LIBRARIES = ["fmt", "gmock", "gtest", "hwy", "nlohmann", "rapidcheck"]

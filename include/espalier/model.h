@@ -24,6 +24,12 @@ enum class Output {
   score,       ///< the output of the network: a logit in classification
 };
 
+/// What a table is read for.
+enum class Reading {
+  features,  ///< to predict: the columns that the model reads
+  labelled,  ///< to evaluate: also the label, and the weight if the model has one
+};
+
 /// An immutable trained model. Copies share their data and are cheap. Any number of threads may use
 /// one model at the same time.
 class Model {
@@ -53,7 +59,7 @@ class Model {
   std::string hash() const;
 
   /// `base` with what the model needs added: the columns to read and their types.
-  CsvOptions csv_options(CsvOptions base = {}) const;
+  CsvOptions csv_options(CsvOptions base = {}, Reading reading = Reading::features) const;
 
   /// One number a row. Columns are found by name; others are ignored. Throws Error (data) if a column
   /// is absent or of another type. `threads` 0 uses all cores.

@@ -72,6 +72,7 @@ struct TrainOptions {
   int epochs = 0;      ///< 0 chooses
   int batch_size = 0;  ///< 0 chooses
   double learning_rate = 0.03;
+  double adam_epsilon = 1e-3;
   Schedule schedule = Schedule::cosine;
   double weight_decay = 0.3;
   Projection projection = Projection::sweep;
@@ -122,6 +123,8 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"epochs", "passes over the training rows; 0 chooses by size", 0, 1e6}, o.epochs);
   visit(Field{"batch_size", "rows a step; 0 chooses by size", 0, 1 << 20}, o.batch_size);
   visit(Field{"learning_rate", "of Adam", 1e-9, 10}, o.learning_rate);
+  visit(Field{"adam_epsilon", "of Adam; a large one keeps the steps of rare categories and values small", 1e-12, 1},
+        o.adam_epsilon);
   visit(Field{"schedule", "cosine lowers the learning rate to 0 over the epochs"}, o.schedule);
   visit(Field{"weight_decay", "decoupled, on linear weights", 0, 100}, o.weight_decay);
   visit(Field{"projection", "after each step: the order-preserving sweep, or the nearest feasible lattice"},

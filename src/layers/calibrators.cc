@@ -228,6 +228,11 @@ void Calibrators::penalize(const float* unit_params, float* unit_grad, int unit,
   }
 }
 
+float Calibrators::rate_scale() const {
+  const bool reads_table = wire(0).keypoints > 0 || wire(0).is_category();
+  return reads_table || shape_.bounds == OutputBounds::none ? 1 : kInnerTableRate;
+}
+
 Check Calibrators::check(const float* params, const CulpritSink& sink) const {
   Check total;
   for (int u = 0; u < num_units(); ++u) {

@@ -42,6 +42,7 @@ class Calibrators final : public Layer {
   void initialize(float* params, const InitialState& state) override;
   void project(float* unit_params, int unit, Projection how) const override;
   void penalize(const float* unit_params, float* unit_grad, int unit, const Penalties& penalties) const override;
+  float rate_scale() const override;
   Check check(const float* params, const CulpritSink& sink) const override;
 
   /// Unit u, for reports: keypoints (0: a category or a wire that passes) and whether it must rise.

@@ -213,7 +213,7 @@ HWY_INLINE void adam_step_16(const AdamStep& step, float* const* shard_grads, in
   const V16 v = fma(set(1 - kAdamBeta2), g * g - load(variance + i), load(variance + i));
   store(m, mean + i);
   store(v, variance + i);
-  const V16 direction = (m * set(step.correction1)) / (sqrt(v * set(step.correction2)) + set(kAdamEpsilon));
+  const V16 direction = (m * set(step.correction1)) / (sqrt(v * set(step.correction2)) + set(step.epsilon));
   const V16 p = load(params + i);
   const V16 decayed = fma(set(-step.decay), p, p);
   store(fma(set(-step.learning_rate), direction, decayed), params + i);

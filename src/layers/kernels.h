@@ -16,10 +16,10 @@ struct AdamStep {
   float correction1;     // 1 / (1 - beta1^t)
   float correction2;     // 1 / (1 - beta2^t)
   float gradient_scale;  // 1 / weight of the batch
+  float epsilon;         // added to the root of the variance
 };
 inline constexpr float kAdamBeta1 = 0.9f;
 inline constexpr float kAdamBeta2 = 0.999f;
-inline constexpr float kAdamEpsilon = 1e-8f;
 
 /// Positions of one wire among uniform keypoints: clamp((x - lo) * inverse_step, 0, last).
 void uniform_positions(const float* x, float lo, float inverse_step, float last, float* positions);

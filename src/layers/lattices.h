@@ -33,6 +33,7 @@ class Lattices final : public Layer {
   void initialize(float* params, const InitialState& state) override;
   void project(float* unit_params, int unit, Projection how) const override;
   void penalize(const float* unit_params, float* unit_grad, int unit, const Penalties& penalties) const override;
+  float rate_scale() const override { return shape_.bounds == OutputBounds::none ? 1 : kInnerTableRate; }
   Check check(const float* params, const CulpritSink& sink) const override;
 
   int size() const { return shape_.size; }

@@ -120,6 +120,11 @@ class Layer {
     (void)unit_params, (void)unit_grad, (void)unit, (void)penalties;
   }
 
+  /// What the learning rate of the layer is multiplied by. A table in [0, 1] inside a network sees every
+  /// row and moves all that comes after it, so it takes smaller steps than weights and input calibrators.
+  static constexpr float kInnerTableRate = 0.1f;
+  virtual float rate_scale() const { return 1; }
+
   /// Whether weight decay applies to a unit.
   virtual bool decays(int unit) const {
     (void)unit;

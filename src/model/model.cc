@@ -97,12 +97,18 @@ const std::string& Model::training_json() const noexcept { return data_->trainin
 
 std::string Model::hash() const { return model_hash(format_model(data())); }
 
-CsvOptions Model::csv_options(CsvOptions base) const {
+CsvOptions Model::csv_options(CsvOptions base, Reading reading) const {
+  const auto add = [&](const std::string& name, bool is_number) {
+    base.types[name] = is_number ? ColumnType::number : ColumnType::category;
+    base.only.push_back(name);
+  };
   for (const Feature& feature : schema().features) {
-    base.types[feature.name] =
-        feature.kind == FeatureKind::number ? ColumnType::number : ColumnType::category;
-    base.only.push_back(feature.name);
+    add(feature.name, feature.kind == FeatureKind::number);
     if (!feature.missing.empty()) base.column_missing[feature.name] = feature.missing;
+  }
+  if (reading == Reading::labelled) {
+    add(schema().label.name, schema().label.is_number);
+    if (!schema().weight.empty()) add(schema().weight, true);
   }
   return base;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "espalier/architecture.h"
 #include "espalier/error.h"
 
 namespace espalier {
@@ -21,16 +22,28 @@ struct Size {
 
 Size size_for(std::size_t rows) {
   if (rows < 1000) return {8, 3, 10, 5};
-  if (rows < 5000) return {20, 4, 20, 10};
-  if (rows < 15000) return {40, 4, 50, 20};
-  return {70, 5, 50, 20};
+  if (rows < 5000) return {20, 4, 40, 10};
+  if (rows < 15000) return {40, 4, 100, 20};
+  return {70, 5, 150, 20};
 }
 
-std::string deep_lattice_network(std::size_t rows) {
+// Monotone rows of the embedding read all wires, so there may be more of them than monotone features.
+int monotone_rows(int rows, const std::vector<Feature>& features) {
+  constexpr double kLeastShare = 0.3, kMostShare = 0.7;
+  const auto is_monotone = [](const Feature& feature) { return feature.monotonicity != Monotonicity::none; };
+  const auto count = std::count_if(features.begin(), features.end(), is_monotone);
+  if (count == 0) return 0;
+  const double share = static_cast<double>(count) / static_cast<double>(features.size());
+  return static_cast<int>(std::clamp(share, kLeastShare, kMostShare) * rows);
+}
+
+std::string deep_lattice_network(std::size_t rows, const std::vector<Feature>& features) {
   const Size size = size_for(rows);
-  return fmt::format("cal({}) lin({}) cal({}) lat({}x{}) cal({}) lin(1)", size.input_keypoints,
-                     size.lattices * size.lattice_size, size.inner_keypoints, size.lattices, size.lattice_size,
-                     size.inner_keypoints);
+  const LayerSpec embedding = {.kind = LayerKind::lin,
+                               .outputs = size.lattices * size.lattice_size,
+                               .monotone_outputs = monotone_rows(size.lattices * size.lattice_size, features)};
+  return fmt::format("cal({}) {} cal({}) lat({}x{}) cal({}) lin(1)", size.input_keypoints, to_string(embedding),
+                     size.inner_keypoints, size.lattices, size.lattice_size, size.inner_keypoints);
 }
 
 // The paper to the letter: the same range for every calibrator, the split embedding, its start, its
@@ -40,6 +53,7 @@ std::string paper_network(TrainOptions& options) {
   options.projection = Projection::exact;
   options.schedule = Schedule::constant;
   options.weight_decay = 0;
+  options.adam_epsilon = 1e-8;
   constexpr const char* kCalibrators = "cal(100,-100:100)";
   return fmt::format("{0} lin(350,split) {0} lat(70x5) {0} lin(1)", kCalibrators);
 }
@@ -64,8 +78,10 @@ std::string random_lattices(std::size_t rows, std::size_t num_features) {
   return fmt::format("cal({0}) gather({1}x{2}) lat({1}x{2}) lin(1)", size.input_keypoints, lattices, lattice_size);
 }
 
-std::string layers_of(const std::string& name, std::size_t rows, std::size_t num_features, TrainOptions& options) {
-  if (name == "dln") return deep_lattice_network(rows);
+std::string layers_of(const std::string& name, std::size_t rows, const std::vector<Feature>& features,
+                      TrainOptions& options) {
+  const std::size_t num_features = features.size();
+  if (name == "dln") return deep_lattice_network(rows, features);
   if (name == "dln-paper") return paper_network(options);
   if (name == "calibrated-linear") return fmt::format("cal({}) lin(1)", size_for(rows).input_keypoints);
   if (name == "calibrated-lattice") return calibrated_lattice(rows, num_features);
@@ -81,14 +97,14 @@ int batch_size_for(std::size_t rows) {
 
 // Enough steps for small tables, enough epochs for large ones.
 int epochs_for(std::size_t rows, int batch_size) {
-  constexpr double kSteps = 1500;
-  return std::clamp(static_cast<int>(kSteps * batch_size / static_cast<double>(rows)), 10, 150);
+  constexpr double kSteps = 2000;
+  return std::clamp(static_cast<int>(kSteps * batch_size / static_cast<double>(rows)), 12, 200);
 }
 
 }  // namespace
 
 void resolve_options(std::size_t rows, const std::vector<Feature>& features, TrainOptions& options) {
-  options.architecture = layers_of(options.architecture, rows, features.size(), options);
+  options.architecture = layers_of(options.architecture, rows, features, options);
   if (options.batch_size == 0) options.batch_size = batch_size_for(rows);
   if (options.epochs == 0) options.epochs = epochs_for(rows, options.batch_size);
 }

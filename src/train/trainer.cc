@@ -99,7 +99,8 @@ AdamStep Trainer::next_adam_step(double batch_weight) {
           .decay = static_cast<float>(rate * options_.weight_decay),
           .correction1 = static_cast<float>(1 / (1 - beta1_power_)),
           .correction2 = static_cast<float>(1 / (1 - beta2_power_)),
-          .gradient_scale = static_cast<float>(1 / batch_weight)};
+          .gradient_scale = static_cast<float>(1 / batch_weight),
+          .epsilon = static_cast<float>(options_.adam_epsilon)};
 }
 
 void Trainer::update_block(const Block& block, const AdamStep& step) {
@@ -118,6 +119,7 @@ void Trainer::update_block(const Block& block, const AdamStep& step) {
     }
   }
   AdamStep own = step;
+  own.learning_rate *= layer.rate_scale();
   if (!layer.decays(block.first_unit)) own.decay = 0;
   float* grads[kMaxShards];
   for (int s = 0; s < num_shards_; ++s) grads[s] = shard_grad_pointers_[static_cast<std::size_t>(s)] + begin;

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/encode.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "espalier/csv.h"
+#include "espalier/error.h"
+
+namespace espalier {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+Feature number_feature(Monotonicity monotonicity = Monotonicity::none) {
+  return {.name = "x", .monotonicity = monotonicity, .keypoints = {0, 1, 10}, .typical = 1};
+}
+
+TEST(Encode, PositionsRunFromKeypointToKeypointAndAreClipped) {
+  const Feature feature = number_feature();
+  EXPECT_EQ(encode_number(feature, 0), 0);
+  EXPECT_EQ(encode_number(feature, 0.5f), 0.5f);
+  EXPECT_EQ(encode_number(feature, 1), 1);
+  EXPECT_EQ(encode_number(feature, 5.5f), 1.5f);
+  EXPECT_EQ(encode_number(feature, 10), 2);
+  EXPECT_EQ(encode_number(feature, kInf), 2);
+  EXPECT_EQ(encode_number(feature, -kInf), 0);
+}
+
+TEST(Encode, DecreasingFeaturesCountFromTheOtherEnd) {
+  const Feature feature = number_feature(Monotonicity::decreasing);
+  EXPECT_EQ(encode_number(feature, 0), 2);
+  EXPECT_EQ(encode_number(feature, 5.5f), 0.5f);
+  EXPECT_EQ(encode_number(feature, kInf), 0);
+}
+
+TEST(Encode, AMissingNumberIsLearnedOrTypical) {
+  Feature feature = number_feature();
+  EXPECT_EQ(encode_number(feature, kNan), 1);
+  feature.learns_missing = true;
+  EXPECT_EQ(encode_number(feature, kNan), kMissingPosition);
+}
+
+TEST(Encode, AdjacentFloatsNeverChangeOrder) {
+  Feature feature = number_feature();
+  feature.keypoints = {-3.7f, 0.1f, 0.1000001f, 2.3f, 1e6f};
+  for (float x = -4; x < 3; x += 0.0137f) {
+    float previous = encode_number(feature, x);
+    float next = x;
+    for (int i = 0; i < 200; ++i) {
+      next = std::nextafter(next, kInf);
+      const float position = encode_number(feature, next);
+      ASSERT_LE(previous, position) << next;
+      previous = position;
+    }
+  }
+}
+
+TEST(Encode, CategoriesAreIndicesAndUnseenOnesComeLast) {
+  const Schema schema = {.features = {{.name = "c", .kind = FeatureKind::category, .words = {"a", "", "b"}, .shares = {1, 1, 1}}}};
+  const Table table = parse_csv("c,d\nb,1\na,1\n,1\nzebra,1\n");
+  EXPECT_THAT(encode_features(schema, table, all_rows(table)).cells, ElementsAre(2, 0, 1, 3));
+}
+
+TEST(Encode, UnseenWordsJoinTheRareOnesWhereThereAreSome) {
+  const Schema schema = {.features = {{.name = "c", .kind = FeatureKind::category, .words = {"a", "(rare)"}, .shares = {1, 1}, .pools_rare = true}}};
+  const Table table = parse_csv("c,d\na,1\nzebra,1\n(rare),1\n");
+  EXPECT_THAT(encode_features(schema, table, all_rows(table)).cells, ElementsAre(0, 1, 1));
+}
+
+TEST(Encode, OrderedWordsAreNumbersAndUnknownOnesMissing) {
+  const Schema schema = {.features = {{.name = "size",
+                                       .kind = FeatureKind::ordered,
+                                       .monotonicity = Monotonicity::decreasing,
+                                       .keypoints = {0, 1, 2},
+                                       .learns_missing = true,
+                                       .words = {"S", "M", "L"}}}};
+  const Table table = parse_csv("size,d\nS,1\nL,1\nXXL,1\n,1\n");
+  EXPECT_THAT(encode_features(schema, table, all_rows(table)).cells, ElementsAre(2, 0, -1, -1));
+}
+
+TEST(Encode, NamesAbsentColumnsAndColumnsOfAnotherType) {
+  const Schema schema = {.features = {number_feature()}};
+  const auto encode_text = [&](const char* text) {
+    const Table table = parse_csv(text, {}, "t.csv");
+    encode_features(schema, table, all_rows(table));
+  };
+  EXPECT_THAT(error_of([&] { encode_text("xx,y\n1,2\n"); }), HasSubstr("t.csv: no column 'x'; did you mean 'xx'?"));
+  EXPECT_THAT(error_of([&] { encode_text("x,y\nred,2\n"); }), HasSubstr("column 'x': has words such as 'red'"));
+}
+
+TEST(Encode, LabelsAreZeroOrOneAndNothingElse) {
+  const Label label = {.name = "y", .task = Task::classification, .negative = "no", .positive = "yes"};
+  const Table table = parse_csv("y,d\nyes,1\n,1\nno,1\n");
+  const Rows rows = labelled_rows(label, table);
+  EXPECT_THAT(rows, ElementsAre(0, 2));
+  EXPECT_THAT(encode_labels(label, table, rows), ElementsAre(1, 0));
+  const Table odd = parse_csv("y,d\nyes,1\nmaybe,1\n", {}, "t.csv");
+  EXPECT_THAT(error_of([&] { encode_labels(label, odd, all_rows(odd)); }),
+              HasSubstr("t.csv: column 'y': row 2: 'maybe' is neither 'no' nor 'yes'"));
+}
+
+TEST(Encode, WeightsAreFiniteAndNotNegative) {
+  const auto weights = [](const char* text) {
+    const Table table = parse_csv(text, {}, "t.csv");
+    return encode_weights("w", table, all_rows(table));
+  };
+  EXPECT_THAT(weights("w,d\n1,1\n0,1\n2.5,1\n"), ElementsAre(1, 0, 2.5f));
+  EXPECT_THAT(error_of([&] { weights("w,d\n1,1\n-2,1\n"); }), HasSubstr("row 2: -2 is no weight"));
+  EXPECT_THAT(error_of([&] { weights("w,d\n1,1\n,1\n"); }), HasSubstr("row 2: nan is no weight"));
+  EXPECT_THAT(error_of([&] { weights("w,d\n0,1\n0,1\n"); }), HasSubstr("all weights are 0"));
+}
+
+}  // namespace
+}  // namespace espalier

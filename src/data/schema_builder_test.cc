@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/schema_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "data/encode.h"
+#include "espalier/csv.h"
+#include "espalier/error.h"
+
+namespace espalier {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::vector<Feature> features_of(const char* text, const TrainOptions& options,
+                                 std::vector<std::string>* warnings = nullptr) {
+  const Table table = parse_csv(text, {}, "t.csv");
+  return build_features(table, options, all_rows(table), [&](const std::string& warning) {
+    if (warnings != nullptr) warnings->push_back(warning);
+  });
+}
+
+std::vector<float> keypoints_of(const char* text, const KeypointPlan& plan) {
+  const Table table = parse_csv(text);
+  std::vector<Feature> features = build_features(table, {.label = "y"}, all_rows(table), [](const std::string&) {});
+  fit_keypoints(plan, table, all_rows(table), features);
+  return features[0].keypoints;
+}
+
+TEST(Label, TwoValuesMeanClassificationAndMoreNumbersRegression) {
+  EXPECT_EQ(build_label(parse_csv("y,x\n0,1\n1,2\n"), {.label = "y"}).task, Task::classification);
+  EXPECT_EQ(build_label(parse_csv("y,x\n0,1\n1,2\n2,2\n"), {.label = "y"}).task, Task::regression);
+  EXPECT_EQ(build_label(parse_csv("y,x\n0,1\n1,2\n"), {.label = "y", .task = Task::regression}).task, Task::regression);
+}
+
+TEST(Label, ThePositiveClassIsTheLargerOrLaterOneUnlessNamed) {
+  EXPECT_EQ(build_label(parse_csv("y,x\n2,1\n10,2\n"), {.label = "y"}).positive, "10");
+  EXPECT_EQ(build_label(parse_csv("y,x\nyes,1\nno,2\n"), {.label = "y"}).positive, "yes");
+  EXPECT_EQ(build_label(parse_csv("y,x\nyes,1\nno,2\n"), {.label = "y", .positive = "no"}).positive, "no");
+  EXPECT_EQ(build_label(parse_csv("y,x\n0,1\n1,2\n"), {.label = "y", .positive = "0.0"}).positive, "0");
+}
+
+TEST(Label, RefusesWhatCannotBePredicted) {
+  const auto error = [](const char* text, const TrainOptions& options) {
+    return error_of([&] { build_label(parse_csv(text, {}, "t.csv"), options); });
+  };
+  EXPECT_THAT(error("y,x\n1,1\n1,2\n", {.label = "y"}), HasSubstr("t.csv: label 'y' has one value only, '1'"));
+  EXPECT_THAT(error("y,x\na,1\nb,2\nc,2\n", {.label = "y"}), HasSubstr("more than two values"));
+  EXPECT_THAT(error("y,x\na,1\nb,2\nc,2\n", {.label = "y", .task = Task::regression}), HasSubstr("wants numbers"));
+  EXPECT_THAT(error("y,x\n,1\n,2\n", {.label = "y"}), HasSubstr("missing in every row"));
+  EXPECT_THAT(error("y,x\n0,1\n1,2\n", {.label = "z"}), HasSubstr("no column 'z'"));
+  EXPECT_THAT(error("y,x\n0,1\n1,2\n", {}), HasSubstr("which column"));
+  EXPECT_THAT(error("y,x\n0,1\n1,2\n", {.label = "y", .positive = "7"}), HasSubstr("'7' is no value"));
+}
+
+TEST(Features, ColumnsWithoutInformationAreIgnoredWithAWarning) {
+  std::vector<std::string> warnings;
+  const auto features = features_of("y,same,empty,x\n0,5,,1\n1,5,,2\n", {.label = "y"}, &warnings);
+  ASSERT_EQ(features.size(), 1u);
+  EXPECT_EQ(features[0].name, "x");
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("'same' is ignored: it has the same value"),
+                                    HasSubstr("'empty' is ignored: all its cells are missing")));
+}
+
+TEST(Features, OneValueAndMissingCellsIsInformation) {
+  EXPECT_EQ(features_of("y,x\n0,5\n1,\n", {.label = "y"}).size(), 1u);
+}
+
+TEST(Features, CategoriesCountMissingAsTheirOwnAndPoolTheRarest) {
+  const char* text = "y,c\n0,a\n1,a\n0,a\n1,b\n0,b\n1,\n0,d\n1,e\n";
+  auto feature = features_of(text, {.label = "y"})[0];
+  EXPECT_THAT(feature.words, ElementsAre("a", "b", "", "d", "e"));
+  EXPECT_FLOAT_EQ(feature.shares[0], 3.0f / 8);
+  EXPECT_FALSE(feature.pools_rare);
+  feature = features_of(text, {.label = "y", .max_categories = 3})[0];
+  EXPECT_THAT(feature.words, ElementsAre("a", "b", "(rare)"));
+  EXPECT_TRUE(feature.pools_rare);
+  EXPECT_FLOAT_EQ(feature.shares[2], 3.0f / 8);
+}
+
+TEST(Features, DirectionsMustNameOneColumnOnce) {
+  const char* text = "y,income,region\n0,1,n\n1,2,s\n";
+  const auto error = [&](const TrainOptions& options) { return error_of([&] { features_of(text, options); }); };
+  EXPECT_THAT(error({.label = "y", .increasing = {"incme"}}), HasSubstr("did you mean 'income'?"));
+  EXPECT_THAT(error({.label = "y", .increasing = {"income"}, .decreasing = {"income"}}), HasSubstr("both"));
+  EXPECT_THAT(error({.label = "y", .increasing = {"region"}}), HasSubstr("category without an order"));
+  EXPECT_THAT(error({.label = "y", .increasing = {"y"}}), HasSubstr("is the label"));
+  EXPECT_EQ(features_of(text, {.label = "y", .decreasing = {"income"}})[0].monotonicity, Monotonicity::decreasing);
+}
+
+TEST(Features, OrdersMustBeWellFormedAndComplete) {
+  const char* text = "y,size\n0,S\n1,L\n0,M\n";
+  const auto error = [&](const std::string& order) {
+    return error_of([&] { features_of(text, {.label = "y", .order = {order}}); });
+  };
+  EXPECT_THAT(error("size"), HasSubstr("wanted column=low<...<high"));
+  EXPECT_THAT(error("size=S<S"), HasSubstr("different words"));
+  EXPECT_THAT(error("size=S"), HasSubstr("two or more"));
+  EXPECT_THAT(error("size=S<M"), HasSubstr("row 2: 'L' is not in its order S<M"));
+  const auto features = features_of(text, {.label = "y", .increasing = {"size"}, .order = {"size=S<M<L"}});
+  EXPECT_EQ(features[0].kind, FeatureKind::ordered);
+  EXPECT_THAT(features[0].words, ElementsAre("S", "M", "L"));
+}
+
+TEST(Keypoints, SitAtDistinctValuesQuantilesOrUniformly) {
+  const char* text = "x,y\n1,0\n1,1\n1,0\n1,1\n2,0\n4,1\n9,0\n";
+  EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::distinct, .count = 10}), ElementsAre(1, 2, 4, 9));
+  EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::distinct, .count = 3}), ElementsAre(1, 4, 9));
+  EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::quantile, .count = 3}), ElementsAre(1, 9));
+  EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::uniform, .count = 5}), ElementsAre(1, 3, 5, 7, 9));
+  EXPECT_THAT(keypoints_of(text, {.count = 3, .range = Range{-100, 100}}), ElementsAre(-100, 0, 100));
+}
+
+TEST(Keypoints, InfinitiesAreClippedNotKeypoints) {
+  EXPECT_THAT(keypoints_of("x,y\ninf,0\n1,1\n-inf,0\n3,1\n", {.count = 10}), ElementsAre(1, 3));
+}
+
+TEST(Label, OffsetAndScaleFollowTheTrainingRows) {
+  Dataset data{.num_rows = 4, .labels = {1, 1, 1, 0}};
+  Label label{.task = Task::classification};
+  fit_label(data, label);
+  EXPECT_NEAR(label.offset, std::log(3.0), 1e-6);
+  EXPECT_EQ(label.scale, 1);
+  label = {.task = Task::regression};
+  data.labels = {2, 4, 6, 8};
+  fit_label(data, label);
+  EXPECT_EQ(label.offset, 5);
+  EXPECT_NEAR(label.scale, std::sqrt(5.0), 1e-6);
+}
+
+}  // namespace
+}  // namespace espalier

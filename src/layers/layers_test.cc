@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "layers/calibrators.h"
+#include "layers/check_layer.h"
+#include "layers/lattices.h"
+#include "layers/linear.h"
+#include "layers/wiring.h"
+
+namespace espalier {
+namespace {
+
+std::vector<Wire> inner_wires(int count, int monotone) {
+  std::vector<Wire> wires;
+  for (int i = 0; i < count; ++i) wires.push_back({.monotone = i % count < monotone});
+  return wires;
+}
+
+const Wire kNumber = {.monotone = true, .keypoints = 7};
+const Wire kNumberWithMissing = {.keypoints = 5, .learns_missing = true};
+const Wire kCategory = {.shares = {0.5f, 0.3f, 0.2f}};
+
+TEST(Calibrators, GradientsMatchFiniteDifferencesOnTheInputs) {
+  Random random(1);
+  const Calibrators layer({kNumber, kNumberWithMissing, kCategory}, {});
+  check_layer(layer, random, 0, 1);
+}
+
+TEST(Calibrators, GradientsMatchFiniteDifferencesInsideANetwork) {
+  Random random(2);
+  const Calibrators layer(inner_wires(3, 1), {.keypoints = 6, .range = Range{-2, 3}});
+  check_layer(layer, random, -3, 4);
+}
+
+TEST(Calibrators, ThePapersFigureInterpolatesAndClips) {
+  // Five keypoints over [-10, 10].
+  const Calibrators layer(inner_wires(1, 0), {.keypoints = 5, .range = Range{-10, 10}});
+  const std::vector<float> outputs = {0.0f, 0.2f, 0.8f, 0.5f, 1.0f};
+  for (const auto& [x, wanted] : {std::pair{-10.0, 0.0}, {-7.5, 0.1}, {0.0, 0.8}, {2.5, 0.65}, {10.0, 1.0},
+                                  {-99.0, 0.0}, {99.0, 1.0}}) {
+    double out = 0;
+    layer.evaluate(outputs.data(), &x, &out);
+    EXPECT_NEAR(out, wanted, 1e-6) << x;
+  }
+}
+
+TEST(Calibrators, EqualTheSumOfRectifiersOfEquationTwo) {
+  // c(x) = sum_k alpha[k] ReLU(x - a[k]) + b[1], inside the range.
+  Random random(3);
+  constexpr int kK = 6;
+  const Calibrators layer(inner_wires(1, 0), {.keypoints = kK, .range = Range{0, 10}});
+  std::vector<float> b(kK);
+  for (float& value : b) value = static_cast<float>(random.uniform());
+  const double step = 10.0 / (kK - 1);
+  for (int i = 0; i < 200; ++i) {
+    const double x = 10 * random.uniform();
+    double sum = b[0];
+    for (int k = 0; k < kK; ++k) {
+      const double right = k + 1 < kK ? (b[k + 1] - b[k]) / step : 0;
+      const double left = k > 0 ? (b[k] - b[k - 1]) / step : 0;
+      sum += (right - left) * std::max(0.0, x - k * step);
+    }
+    double out = 0;
+    layer.evaluate(b.data(), &x, &out);
+    EXPECT_NEAR(out, sum, 1e-9);
+  }
+}
+
+TEST(Calibrators, AnUnseenCategoryIsTheWeightedMean) {
+  const Calibrators layer({kCategory}, {});
+  const std::vector<float> values = {0.1f, 0.5f, 0.9f};
+  const double unseen = 3;
+  double out = 0;
+  layer.evaluate(values.data(), &unseen, &out);
+  EXPECT_NEAR(out, 0.5 * 0.1 + 0.3 * 0.5 + 0.2 * 0.9, 1e-7);
+  EXPECT_EQ(layer.num_params(), 3u);
+}
+
+TEST(Linear, GradientsMatchFiniteDifferences) {
+  Random random(4);
+  for (const Embedding embedding : {Embedding::mixed, Embedding::split}) {
+    const Linear layer({kNumber, kCategory, Wire{.keypoints = 2}, Wire{.monotone = true}},
+                       {.outputs = 21, .monotone_outputs = 9, .embedding = embedding});
+    check_layer(layer, random, 0, 1);
+  }
+}
+
+TEST(Linear, OneOutputReadsAllWires) {
+  Random random(5);
+  const Linear layer({kCategory, Wire{.monotone = true}, Wire{}}, {.outputs = 1, .monotone_outputs = 1});
+  EXPECT_EQ(layer.num_params(), 3u + 1 + 1 + 1);
+  check_layer(layer, random, -1, 1);
+}
+
+TEST(Linear, SplitKeepsMonotoneAndOtherWiresApart) {
+  const Linear layer(inner_wires(5, 2), {.outputs = 4, .monotone_outputs = 2, .embedding = Embedding::split});
+  EXPECT_EQ(layer.num_params(), 2u * 2 + 2 * 3 + 4);
+  EXPECT_TRUE(layer.outputs()[1].monotone);
+  EXPECT_FALSE(layer.outputs()[2].monotone);
+}
+
+TEST(Linear, NonMonotoneRowsNeverReadMonotoneWires) {
+  const Linear layer(inner_wires(5, 2), {.outputs = 4, .monotone_outputs = 2, .embedding = Embedding::mixed});
+  EXPECT_EQ(layer.num_params(), 2u * 2 + 4 * 3 + 4);
+  EXPECT_EQ(layer.reach(0).end, 2);
+}
+
+TEST(Linear, NeverCutsTheMonotoneInputsOff) {
+  // floor(5 * 1 / 20) would be 0.
+  EXPECT_EQ(Linear::monotone_share(inner_wires(20, 1), 5, Embedding::split), 1);
+  EXPECT_EQ(Linear::monotone_share(inner_wires(20, 19), 5, Embedding::split), 4);
+  EXPECT_EQ(Linear::monotone_share(inner_wires(49, 19), 150, Embedding::split), 58);
+  EXPECT_EQ(Linear::monotone_share(inner_wires(4, 0), 5, Embedding::split), 0);
+}
+
+TEST(Lattice, GradientsMatchFiniteDifferences) {
+  Random random(6);
+  for (const Interpolation interpolation : {Interpolation::multilinear, Interpolation::simplex}) {
+    for (const int size : {1, 2, 3, 5}) {
+      const Lattices layer(inner_wires(2 * size, size), {.size = size, .interpolation = interpolation});
+      check_layer(layer, random, -0.2, 1.2);
+    }
+  }
+}
+
+TEST(Lattice, InterpolatesExactlyAtItsVertices) {
+  Random random(7);
+  for (const Interpolation interpolation : {Interpolation::multilinear, Interpolation::simplex}) {
+    const Lattices layer(inner_wires(3, 0), {.size = 3, .interpolation = interpolation});
+    std::vector<float> theta(8);
+    for (float& value : theta) value = static_cast<float>(random.normal());
+    for (std::size_t v = 0; v < 8; ++v) {
+      const double x[3] = {double(v & 1), double(v >> 1 & 1), double(v >> 2 & 1)};
+      double out = 0;
+      layer.evaluate(theta.data(), x, &out);
+      EXPECT_NEAR(out, theta[v], 1e-12);
+    }
+  }
+}
+
+TEST(Lattice, ThePapersWeightsForTwoInputs) {
+  // psi(x) = ((1-x0)(1-x1), (1-x0) x1, x0 (1-x1), x0 x1) in the order (0,0), (0,1), (1,0), (1,1) of the
+  // paper. Here x0 is the low bit, so the two middle vertices change places.
+  const Lattices layer(inner_wires(2, 0), {.size = 2});
+  const double x[2] = {0.3, 0.9};
+  const double psi[4] = {0.7 * 0.1, 0.3 * 0.1, 0.7 * 0.9, 0.3 * 0.9};
+  for (std::size_t v = 0; v < 4; ++v) {
+    std::vector<float> theta(4, 0.0f);
+    theta[v] = 1;
+    double out = 0;
+    layer.evaluate(theta.data(), x, &out);
+    EXPECT_NEAR(out, psi[v], 1e-12) << v;
+  }
+}
+
+TEST(Lattice, SimplexTablesOfMinimumAndMaximum) {
+  // Lemma 2 of the paper, with the table of the maximum corrected to (0, 1, ..., 1).
+  Random random(8);
+  const Lattices layer(inner_wires(4, 0), {.size = 4, .interpolation = Interpolation::simplex});
+  std::vector<float> minimum(16, 0.0f), maximum(16, 1.0f);
+  minimum[15] = 1;
+  maximum[0] = 0;
+  for (int i = 0; i < 100; ++i) {
+    double x[4], out = 0;
+    for (double& value : x) value = random.uniform();
+    layer.evaluate(minimum.data(), x, &out);
+    EXPECT_NEAR(out, *std::min_element(x, x + 4), 1e-12);
+    layer.evaluate(maximum.data(), x, &out);
+    EXPECT_NEAR(out, *std::max_element(x, x + 4), 1e-12);
+  }
+}
+
+TEST(Lattice, OneMonotoneInputMakesTheOutputMonotone) {
+  const Lattices layer({Wire{}, Wire{.monotone = true}, Wire{}, Wire{}}, {.size = 2});
+  EXPECT_TRUE(layer.outputs()[0].monotone);
+  EXPECT_FALSE(layer.outputs()[1].monotone);
+}
+
+TEST(Wiring, GradientsMatchFiniteDifferences) {
+  Random random(9);
+  check_layer(Gather(inner_wires(4, 1), {3, 0, 0, 2, 1}), random, -1, 1);
+  check_layer(Sum(inner_wires(4, 1)), random, -1, 1);
+}
+
+// Penalties are differentiable: their gradient is that of the sums of squares they stand for.
+TEST(Penalties, CalibratorsPenaliseStepsAndBends) {
+  const Calibrators layer(inner_wires(1, 0), {.keypoints = 4, .range = Range{0, 1}});
+  const std::vector<float> b = {0.0f, 0.5f, 0.6f, 0.2f};
+  const auto value = [](const std::vector<float>& v) {
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) sum += 2 * (v[k + 1] - v[k]) * (v[k + 1] - v[k]);
+    for (int k = 0; k < 2; ++k) sum += 3 * std::pow(v[k] - 2 * v[k + 1] + v[k + 2], 2);
+    return sum;
+  };
+  std::vector<float> grad(4, 0.0f);
+  layer.penalize(b.data(), grad.data(), 0, {.calibrator_laplacian = 2, .calibrator_hessian = 3});
+  for (std::size_t k = 0; k < 4; ++k) {
+    std::vector<float> up = b, down = b;
+    up[k] += 0.01f;
+    down[k] -= 0.01f;
+    EXPECT_NEAR(grad[k], (value(up) - value(down)) / 0.02, 1e-3);
+  }
+}
+
+TEST(Penalties, LatticesPenaliseEdgesAndTwists) {
+  Random random(10);
+  const Lattices layer(inner_wires(3, 0), {.size = 3});
+  std::vector<float> theta(8);
+  for (float& t : theta) t = static_cast<float>(random.normal());
+  const auto value = [](const std::vector<float>& t) {
+    double sum = 0;
+    for (std::size_t v = 0; v < 8; ++v) {
+      for (std::size_t a : {1u, 2u, 4u}) {
+        if ((v & a) != 0) continue;
+        sum += 2 * std::pow(t[v | a] - t[v], 2);
+        for (std::size_t b : {1u, 2u, 4u}) {
+          if (b <= a || (v & b) != 0) continue;
+          sum += 5 * std::pow(t[v] + t[v | a | b] - t[v | a] - t[v | b], 2);
+        }
+      }
+    }
+    return sum;
+  };
+  std::vector<float> grad(8, 0.0f);
+  layer.penalize(theta.data(), grad.data(), 0, {.lattice_laplacian = 2, .lattice_torsion = 5});
+  for (std::size_t v = 0; v < 8; ++v) {
+    std::vector<float> up = theta, down = theta;
+    up[v] += 0.01f;
+    down[v] -= 0.01f;
+    EXPECT_NEAR(grad[v], (value(up) - value(down)) / 0.02, 1e-2 * (1 + std::abs(grad[v])));
+  }
+}
+
+// Whatever the parameters were, after project every inequality holds exactly.
+TEST(Projection, EveryLayerLandsWhereItsCheckHolds) {
+  Random random(11);
+  std::vector<std::unique_ptr<Layer>> layers;
+  layers.push_back(std::make_unique<Calibrators>(std::vector<Wire>{kNumber, kNumberWithMissing, kCategory},
+                                                 Calibrators::Shape{}));
+  layers.push_back(std::make_unique<Linear>(inner_wires(6, 3), Linear::Shape{.outputs = 8, .monotone_outputs = 4}));
+  layers.push_back(std::make_unique<Lattices>(inner_wires(10, 4), Lattices::Shape{.size = 5}));
+  for (const auto& layer : layers) {
+    for (const Projection how : {Projection::sweep, Projection::exact}) {
+      std::vector<float> params(layer->num_params());
+      for (float& p : params) p = static_cast<float>(random.normal());
+      const auto ignore = [](const std::string&) {};
+      EXPECT_GT(layer->check(params.data(), ignore).violations, 0u);
+      for (int u = 0; u < layer->num_units(); ++u) layer->project(params.data() + layer->unit_begin(u), u, how);
+      const Check check = layer->check(params.data(), [](const std::string& culprit) { ADD_FAILURE() << culprit; });
+      EXPECT_GT(check.inequalities, 0u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/model_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "espalier/certificate.h"
+#include "espalier/error.h"
+#include "espalier/model.h"
+
+namespace espalier {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A small model made by hand: two numbers and a category.
+ModelData small_model() {
+  ModelData model;
+  model.schema.features = {
+      {.name = "a", .monotonicity = Monotonicity::increasing, .keypoints = {0, 1, 2}},
+      {.name = "b", .monotonicity = Monotonicity::decreasing, .keypoints = {-1, 1}, .learns_missing = true},
+      {.name = "c", .kind = FeatureKind::category, .words = {"x", "y"}, .shares = {0.75f, 0.25f}}};
+  model.schema.label = {.name = "label", .task = Task::classification, .negative = "no", .positive = "yes", .offset = -1};
+  model.training_json = "{}";
+  Network& network = model.members.emplace_back(parse_architecture("cal(3) lin(4) cal(3) lat(2x2) lin(1)"),
+                                                input_wires(model.schema), model.calibrators, Random(1));
+  Random random(2);
+  for (float& p : network.params()) p = static_cast<float>(random.uniform());
+  for (int l = 0; l < network.num_layers(); ++l) {
+    const Layer& layer = network.layer(l);
+    float* params = network.params().data() + network.offset(l);
+    for (int u = 0; u < layer.num_units(); ++u) layer.project(params + layer.unit_begin(u), u, Projection::exact);
+  }
+  return model;
+}
+
+std::string error_of(const std::string& bytes, Inequalities inequalities = Inequalities::must_hold) {
+  try {
+    parse_model(bytes, "m.esp", inequalities);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::format);
+    return error.what();
+  }
+  return "no error";
+}
+
+void repair_checksum(std::string& bytes) {
+  const std::uint64_t sum = XXH64(bytes.data(), bytes.size() - 8, 0);
+  std::memcpy(bytes.data() + bytes.size() - 8, &sum, 8);
+}
+
+TEST(ModelFile, ReadsBackToTheSameBytes) {
+  const std::string bytes = format_model(small_model());
+  EXPECT_EQ(format_model(parse_model(bytes, "m.esp", Inequalities::must_hold)), bytes);
+}
+
+TEST(ModelFile, EveryBitFlipIsRefused) {
+  const std::string bytes = format_model(small_model());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = bytes;
+      flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
+      ASSERT_NE(error_of(flipped), "no error") << "byte " << i << ", bit " << bit;
+    }
+  }
+}
+
+TEST(ModelFile, EveryTruncationIsRefused) {
+  const std::string bytes = format_model(small_model());
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    ASSERT_NE(error_of(bytes.substr(0, size)), "no error") << size;
+    if (size < 8) continue;
+    // Also if somebody makes the checksum right again.
+    std::string repaired = bytes.substr(0, size);
+    repair_checksum(repaired);
+    ASSERT_NE(error_of(repaired), "no error") << size;
+  }
+  EXPECT_NE(error_of(bytes + "x"), "no error");
+}
+
+TEST(ModelFile, ABrokenInequalityIsRefusedAndNamedByVerify) {
+  ModelData model = small_model();
+  const Network& network = model.members[0];
+  // The first output of the first calibrator above the second.
+  model.members[0].params()[0] = 1;
+  model.members[0].params()[1] = 0.5f;
+  const std::string bytes = format_model(model);
+  EXPECT_THAT(error_of(bytes), HasSubstr("layer 1: calibrator 0: output 0 is 1, above output 1, 0.5"));
+  const std::string path = testing::TempDir() + "broken.esp";
+  std::ofstream(path, std::ios::binary) << bytes;
+  const Certificate certificate = verify_file(path);
+  EXPECT_FALSE(certificate.holds());
+  EXPECT_GE(certificate.violations, 1u);
+  EXPECT_THAT(certificate.culprits[0], HasSubstr("layer 1: cal(3): calibrator 0"));
+  EXPECT_THROW(Model::load(path), Error);
+  EXPECT_GT(network.params().size(), 0u);
+  std::filesystem::remove(path);
+}
+
+TEST(ModelFile, NumbersThatAreNotFiniteAreRefused) {
+  ModelData model = small_model();
+  model.members[0].params().back() = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(error_of(format_model(model)), HasSubstr("not monotone"));
+  model = small_model();
+  model.members[0].layer(2).constants()[0] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THAT(error_of(format_model(model)), HasSubstr("range"));
+}
+
+TEST(ModelFile, ANewerVersionIsNamed) {
+  std::string bytes = format_model(small_model());
+  bytes[8] = 2;
+  repair_checksum(bytes);
+  EXPECT_THAT(error_of(bytes), HasSubstr("format version 2, this program reads version 1"));
+}
+
+TEST(ModelFile, AHeaderThatContradictsItselfIsRefused) {
+  const auto with = [](std::string_view from, std::string_view to) {
+    std::string bytes = format_model(small_model());
+    const std::size_t at = bytes.find(from);
+    EXPECT_NE(at, bytes.npos);
+    bytes.replace(at, from.size(), to);
+    std::uint64_t header = 0;
+    std::memcpy(&header, bytes.data() + 12, 8);
+    header += to.size() - from.size();
+    std::memcpy(bytes.data() + 12, &header, 8);
+    repair_checksum(bytes);
+    return error_of(bytes);
+  };
+  EXPECT_THAT(with("[0.0,1.0,2.0]", "[0.0,2.0,1.0]"), HasSubstr("keypoints do not rise"));
+  EXPECT_THAT(with("\"words\":[\"x\",\"y\"]", "\"words\":[\"x\",\"x\"]"), HasSubstr("words repeat"));
+  EXPECT_THAT(with("\"scale\":1.0", "\"scale\":0.0"), HasSubstr("not positive"));
+  EXPECT_THAT(with("\"scale\":1.0", "\"scale\":1e99"), HasSubstr("not a float"));
+  EXPECT_THAT(with("lat(2x2)", "lat(2x9)"), HasSubstr("wires"));
+  EXPECT_THAT(with("lin(4", "lin(9000000"), HasSubstr("parameters"));
+  EXPECT_THAT(with("\"name\":\"b\"", "\"name\":\"a\""), HasSubstr("same name"));
+  EXPECT_THAT(with("\"kind\":\"category\"", "\"kind\":\"colour\""), HasSubstr("'colour' is no kind"));
+  EXPECT_THAT(with("{\"espalier\"", "{\"espalier"), HasSubstr("header"));
+}
+
+TEST(Certificate, CountsEveryInequality) {
+  const Certificate certificate =
+      verify(Model(std::make_shared<const ModelData>(small_model())));
+  EXPECT_TRUE(certificate.holds());
+  EXPECT_EQ(certificate.increasing, std::vector<std::string>{"a"});
+  EXPECT_EQ(certificate.decreasing, std::vector<std::string>{"b"});
+  EXPECT_EQ(certificate.model_hash.size(), 16u);
+  // Calibrators of a and b: 2 bounds for each of 3 + 3 outputs, 2 + 1 steps, and 6 finite parameters.
+  EXPECT_EQ(certificate.layers[0].inequalities, 2u * 6 + 3 + 6);
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/network.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/random_network.h"
+
+namespace espalier {
+namespace {
+
+// Raising a monotone input never lowers the reference output. In double the rounding of sums of about a
+// hundred terms of size one stays below the tolerance.
+TEST(Network, RaisingAMonotoneInputNeverLowersTheReferenceOutput) {
+  constexpr double kRounding = 1e-11;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    const Network network = random_network(random);
+    const std::vector<Wire>& wires = network.layer(0).inputs();
+    for (int i = 0; i < 30; ++i) {
+      std::vector<double> row = random_row(network, random);
+      const double before = network.evaluate(row);
+      for (std::size_t j = 0; j < wires.size(); ++j) {
+        if (!wires[j].monotone || row[j] < 0) continue;
+        std::vector<double> raised = row;
+        raised[j] += random.uniform() < 0.3 ? 1e-3 * random.uniform() : 3 * random.uniform();
+        raised[j] = std::min(raised[j], static_cast<double>(wires[j].keypoints - 1));
+        ASSERT_GE(network.evaluate(raised), before - kRounding * (1 + std::abs(before)))
+            << "seed " << seed << ", input " << j << ": " << to_string(network.architecture());
+      }
+    }
+  }
+}
+
+// The same search finds falls at once when the parameters are not projected: the test can fail.
+TEST(Network, WithoutProjectionTheSearchFindsFalls) {
+  int falls = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    Network network = random_network(random);
+    for (float& p : network.params()) p = static_cast<float>(random.normal());
+    const std::vector<Wire>& wires = network.layer(0).inputs();
+    const std::vector<double> row = random_row(network, random);
+    for (std::size_t j = 0; j < wires.size(); ++j) {
+      if (!wires[j].monotone || row[j] < 0) continue;
+      std::vector<double> raised = row;
+      raised[j] = static_cast<double>(wires[j].keypoints - 1);
+      falls += network.evaluate(raised) < network.evaluate(row) - 1e-3;
+    }
+  }
+  EXPECT_GT(falls, 0);
+}
+
+TEST(Network, TheFastForwardAgreesWithTheReference) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Random random(seed);
+    const Network network = random_network(random);
+    Network::Scratch scratch(network);
+    std::vector<std::vector<double>> rows;
+    for (int r = 0; r < kTile; ++r) {
+      rows.push_back(random_row(network, random));
+      for (std::size_t j = 0; j < rows.back().size(); ++j) {
+        rows.back()[j] = static_cast<float>(rows.back()[j]);
+        scratch.input()[j * kTile + static_cast<std::size_t>(r)] = static_cast<float>(rows.back()[j]);
+      }
+    }
+    const float* out = network.forward(scratch);
+    for (int r = 0; r < kTile; ++r) {
+      const double wanted = network.evaluate(rows[static_cast<std::size_t>(r)]);
+      ASSERT_NEAR(out[r], wanted, 2e-3 * (1 + std::abs(wanted))) << "seed " << seed << ", row " << r;
+    }
+  }
+}
+
+TEST(Network, GradientsReachEveryLayer) {
+  Random random(5);
+  const Network network = random_network(random);
+  Network::Scratch scratch(network);
+  std::vector<double> row = random_row(network, random);
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    for (std::size_t r = 0; r < kTile; ++r) scratch.input()[j * kTile + r] = static_cast<float>(row[j]);
+  }
+  network.forward(scratch);
+  std::vector<float> grad_out(kTile, 0.0f), grad(network.params().size(), 0.0f);
+  grad_out[3] = 1;
+  network.backward(scratch, grad_out.data(), grad.data());
+  // Along the gradient the reference output rises as the gradient says, to first order.
+  Network moved(network.architecture(), network.layer(0).inputs(), MonotoneCalibrators::required, Random(0));
+  for (int l = 0; l < network.num_layers(); ++l) {
+    std::copy(network.layer(l).constants().begin(), network.layer(l).constants().end(),
+              moved.layer(l).constants().begin());
+  }
+  double squares = 0;
+  for (const float g : grad) squares += static_cast<double>(g) * g;
+  ASSERT_GT(squares, 0);
+  const double step = 1e-3 / std::sqrt(squares);
+  for (std::size_t p = 0; p < grad.size(); ++p) {
+    moved.params()[p] = network.params()[p] + static_cast<float>(step * grad[p]);
+  }
+  for (double& x : row) x = static_cast<float>(x);
+  EXPECT_NEAR((moved.evaluate(row) - network.evaluate(row)) / step, squares, 0.05 * squares);
+}
+
+}  // namespace
+}  // namespace espalier

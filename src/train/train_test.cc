@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "espalier/train.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "core/random.h"
+#include "espalier/certificate.h"
+#include "espalier/error.h"
+#include "espalier/report.h"
+#include "espalier/simulate.h"
+#include "model/model_data.h"
+#include "model/model_file.h"
+
+namespace espalier {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+Table loans(std::int64_t rows, std::uint64_t seed = 1) { return simulate({.rows = rows, .seed = seed}); }
+
+TrainOptions loan_options() {
+  return {.label = "default",
+          .increasing = {"debt_ratio", "late_payments"},
+          .decreasing = {"income", "years_employed"},
+          .epochs = 3,
+          .threads = 1};
+}
+
+std::string bytes_of(const Model& model) { return format_model(model.data()); }
+
+double metric_of(const Evaluation& evaluation, Metric metric) {
+  for (const MetricValue& value : evaluation.metrics) {
+    if (value.metric == metric) return value.value;
+  }
+  return std::nan("");
+}
+
+// y = 3 a - 2 b + noise, a sinus of c on top.
+Table regression_table(int rows) {
+  Random random(3);
+  Table table{.name = "made up"};
+  table.columns = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "y"}};
+  table.num_rows = static_cast<std::size_t>(rows);
+  for (int i = 0; i < rows; ++i) {
+    const double a = random.uniform(), b = random.uniform(), c = 6 * random.uniform();
+    table.columns[0].numbers.push_back(static_cast<float>(a));
+    table.columns[1].numbers.push_back(static_cast<float>(b));
+    table.columns[2].numbers.push_back(static_cast<float>(c));
+    table.columns[3].numbers.push_back(
+        static_cast<float>(1000 + 100 * (3 * a - 2 * b + std::sin(c) + 0.1 * random.normal())));
+  }
+  return table;
+}
+
+TEST(Train, LearnsLoansAndProvesTheirDirections) {
+  const Table table = loans(4000);
+  TrainOptions options = loan_options();
+  options.epochs = 0;
+  const TrainResult result = train(table, options);
+  EXPECT_TRUE(verify(result.model).holds());
+  EXPECT_GT(verify(result.model).inequalities, 100u);
+  const Evaluation test = evaluate(result.model, loans(4000, 2));
+  // 22 % default; the truth itself reaches an auc of about 0.82.
+  EXPECT_GT(metric_of(test, Metric::auc), 0.78);
+  EXPECT_LT(metric_of(test, Metric::log_loss), 0.45);
+}
+
+TEST(Train, LearnsARegressionInUnitsOfTheLabel) {
+  const Table table = regression_table(2000);
+  const TrainResult result =
+      train(table, {.label = "y", .increasing = {"a"}, .decreasing = {"b"}, .epochs = 40, .threads = 1});
+  EXPECT_EQ(result.model.schema().label.task, Task::regression);
+  EXPECT_GT(metric_of(evaluate(result.model, table), Metric::r2), 0.97);
+  // The training loss is in the same units as the metric.
+  EXPECT_NEAR(result.history.back().train_loss / metric_of(evaluate(result.model, table), Metric::mse), 1, 0.5);
+}
+
+TEST(Train, EveryPresetTrainsAndVerifies) {
+  const Table table = loans(600);
+  for (const char* preset : {"dln", "dln-paper", "calibrated-linear", "calibrated-lattice", "random-lattices"}) {
+    TrainOptions options = loan_options();
+    options.architecture = preset;
+    options.epochs = 1;
+    const TrainResult result = train(table, options);
+    const Certificate certificate = verify(result.model);
+    EXPECT_TRUE(certificate.holds()) << preset;
+    EXPECT_GT(certificate.inequalities, 0u) << preset;
+    for (const float p : result.model.predict(table)) ASSERT_TRUE(p >= 0 && p <= 1) << preset;
+  }
+}
+
+TEST(Train, TheNineLayersOfThePapersFigureLearn) {
+  TrainOptions options = loan_options();
+  options.architecture = "cal(20) lin(24) cal(10) lat(8x3) cal(10) lat(4x2) cal(10) lat(1x4) cal(10)";
+  options.epochs = 12;
+  const TrainResult result = train(loans(3000), options);
+  EXPECT_LT(result.history.back().train_loss, 0.98 * result.history.front().train_loss);
+  EXPECT_TRUE(verify(result.model).holds());
+}
+
+TEST(Train, RaisingAMonotoneColumnNeverHelpsAgainstIt) {
+  const Table table = loans(1500);
+  const Model model = train(table, loan_options()).model;
+  Table raised = table;
+  for (Column& column : raised.columns) {
+    if (column.name != "debt_ratio") continue;
+    for (float& x : column.numbers) x += 0.3f;
+  }
+  const std::vector<float> before = model.predict(table, Output::score), after = model.predict(raised, Output::score);
+  for (std::size_t i = 0; i < before.size(); ++i) ASSERT_GE(after[i], before[i] - 1e-4f);
+}
+
+TEST(Train, SameSeedSameBytesForAnyNumberOfThreads) {
+  const Table table = loans(1500);
+  TrainOptions options = loan_options();
+  const std::string bytes = bytes_of(train(table, options).model);
+  EXPECT_EQ(bytes_of(train(table, options).model), bytes);
+  for (const int threads : {2, 3, 7}) {
+    options.threads = threads;
+    EXPECT_EQ(bytes_of(train(table, options).model), bytes) << threads << " threads";
+  }
+  options.seed = 2;
+  EXPECT_NE(bytes_of(train(table, options).model), bytes);
+}
+
+TEST(Train, AnEnsembleIsOneModelThatAverages) {
+  const Table table = loans(800);
+  TrainOptions options = loan_options();
+  options.ensemble = 3;
+  const TrainResult result = train(table, options);
+  EXPECT_EQ(result.model.num_members(), 3);
+  EXPECT_EQ(result.best.size(), 3u);
+  EXPECT_TRUE(verify(result.model).holds());
+  const std::string path = testing::TempDir() + "ensemble.esp";
+  result.model.save(path);
+  EXPECT_EQ(Model::load(path).predict(table), result.model.predict(table));
+  std::filesystem::remove(path);
+}
+
+TEST(Train, MissingCellsAndUnseenCategoriesPredict) {
+  const Model model = train(loans(800), loan_options()).model;
+  Table table = loans(5);
+  for (Column& column : table.columns) {
+    if (column.type == ColumnType::number) {
+      for (float& x : column.numbers) x = std::nanf("");
+    } else {
+      column.words = {"never seen"};
+      for (std::int32_t& code : column.codes) code = code == kMissingCode ? kMissingCode : 0;
+    }
+  }
+  for (const float p : model.predict(table)) EXPECT_TRUE(p > 0 && p < 1);
+}
+
+TEST(Train, WeightsCountAsMoreRows) {
+  // Rows of weight 0 might as well not be there.
+  Table table = regression_table(600);
+  Column weight{.name = "w"};
+  for (std::size_t i = 0; i < table.num_rows; ++i) {
+    weight.numbers.push_back(i % 2 == 0 ? 1.0f : 0.0f);
+    if (i % 2 == 1) table.columns[3].numbers[i] = -1e6f;
+  }
+  table.columns.push_back(weight);
+  const TrainResult result = train(table, {.label = "y", .weight = "w", .epochs = 20, .threads = 1});
+  for (const float y : result.model.predict(table)) ASSERT_NEAR(y, 1000, 1000);
+}
+
+TEST(Train, BalancedClassesRaiseTheProbabilityOfTheRareOne) {
+  const Table table = loans(1500);
+  TrainOptions options = loan_options();
+  const auto mean = [](const std::vector<float>& p) {
+    double sum = 0;
+    for (const float x : p) sum += x;
+    return sum / static_cast<double>(p.size());
+  };
+  const double plain = mean(train(table, options).model.predict(table));
+  options.class_weight = ClassWeight::balanced;
+  const double balanced = mean(train(table, options).model.predict(table));
+  EXPECT_LT(plain, 0.35);
+  EXPECT_GT(balanced, plain + 0.1);
+}
+
+TEST(Train, TheBestEpochByTheChosenMetricIsKept) {
+  TrainOptions options = loan_options();
+  options.epochs = 8;
+  options.metric = Metric::auc;
+  const TrainResult result = train(loans(1500), options);
+  double best = 0;
+  for (const Epoch& epoch : result.history) best = std::max(best, epoch.valid_metric);
+  EXPECT_EQ(result.best[0].valid_metric, best);
+  for (const MetricValue& value : result.valid_metrics) {
+    if (value.metric == Metric::auc) EXPECT_NEAR(value.value, best, 1e-9);
+  }
+}
+
+TEST(Train, PatienceEndsTrainingEarly) {
+  TrainOptions options = loan_options();
+  options.epochs = 200;
+  options.patience = 2;
+  options.learning_rate = 0.3;
+  const TrainResult result = train(loans(500), options);
+  EXPECT_LT(result.history.size(), 200u);
+  EXPECT_EQ(static_cast<int>(result.history.size()), result.best[0].epoch + 2);
+}
+
+TEST(Train, AStopKeepsTheBestModelSoFar) {
+  std::stop_source stop;
+  TrainOptions options = loan_options();
+  options.epochs = 1000;
+  const TrainResult result = train(loans(800), options, {.progress = [&](const Progress& progress) {
+                                     if (progress.last.epoch >= 2) stop.request_stop();
+                                   },
+                                                         .stop = stop.get_token()});
+  EXPECT_TRUE(result.stopped);
+  EXPECT_LE(result.history.size(), 3u);
+  EXPECT_TRUE(verify(result.model).holds());
+}
+
+TEST(Train, AValidationTableReplacesTheSplit) {
+  const Table table = loans(800), valid = loans(300, 5);
+  const TrainResult result = train(table, loan_options(), {.valid = &valid});
+  EXPECT_EQ(result.train_rows, 800u);
+  EXPECT_EQ(result.valid_rows, 300u);
+}
+
+TEST(Train, WithoutValidationTheLastEpochIsKept) {
+  TrainOptions options = loan_options();
+  options.valid_fraction = 0;
+  const TrainResult result = train(loans(500), options);
+  EXPECT_EQ(result.best[0].epoch, options.epochs);
+  EXPECT_EQ(result.valid_rows, 0u);
+}
+
+TEST(Train, RegularisersFlattenWhatTheyPenalise) {
+  const Table table = loans(1500);
+  TrainOptions options = loan_options();
+  options.architecture = "cal(20) lat";
+  options.increasing = options.decreasing = {};
+  const auto roughness = [&](const TrainOptions& o) {
+    const Model model = train(table, o).model;
+    const Network& network = model.data().members[0];
+    double sum = 0;
+    for (int u = 0; u < network.layer(1).num_units(); ++u) {
+      const float* theta = network.layer_params(1);
+      for (std::size_t v = 0; v < network.layer(1).num_params(); v += 2) sum += std::pow(theta[v + 1] - theta[v], 2);
+    }
+    return sum;
+  };
+  const double plain = roughness(options);
+  options.lattice_laplacian = 0.1;
+  EXPECT_LT(roughness(options), 0.5 * plain);
+}
+
+TEST(Train, RefusesOptionsThatMakeNoSense) {
+  const Table table = loans(100);
+  const auto error = [&](auto&& change) {
+    TrainOptions options = loan_options();
+    change(options);
+    return error_of([&] { train(table, options); });
+  };
+  EXPECT_THAT(error([](TrainOptions& o) { o.learning_rate = -1; }), HasSubstr("learning_rate"));
+  EXPECT_THAT(error([](TrainOptions& o) { o.learning_rate = std::nan(""); }), HasSubstr("learning_rate"));
+  EXPECT_THAT(error([](TrainOptions& o) { o.metric = Metric::mse; }), HasSubstr("does not suit classification"));
+  EXPECT_THAT(error([](TrainOptions& o) { o.architecture = "dlm"; }), HasSubstr("no layer or preset"));
+  EXPECT_THAT(error([](TrainOptions& o) { o.architecture = "cal lat(70x5)"; }), HasSubstr("wires"));
+}
+
+TEST(Inspect, TellsArchitectureFeaturesAndCurves) {
+  const Model model = train(loans(500), loan_options()).model;
+  const std::string text = inspect_text(model);
+  for (const char* part : {"classification of 'default', 'yes' against 'no'", "architecture  cal(", "never falls",
+                           "never rises", "calibrators of the inputs", "wiring of layer"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+}  // namespace
+}  // namespace espalier
