@@ -71,13 +71,13 @@ struct TrainOptions {
   // The optimiser.
   int epochs = 0;      ///< 0 chooses
   int batch_size = 0;  ///< 0 chooses
-  double learning_rate = 0.03;
+  double learning_rate = 0;  ///< 0 chooses
   double adam_epsilon = 1e-3;
   Schedule schedule = Schedule::cosine;
   double weight_decay = 0.3;
   Projection projection = Projection::sweep;
   double calibrator_laplacian = 0;
-  double calibrator_hessian = 0;
+  double calibrator_hessian = 0;  ///< 0 chooses
   double lattice_laplacian = 0;
   double lattice_torsion = 0;
 
@@ -122,7 +122,7 @@ void visit_fields(Options& o, Visitor&& visit) {
 
   visit(Field{"epochs", "passes over the training rows; 0 chooses by size", 0, 1e6}, o.epochs);
   visit(Field{"batch_size", "rows a step; 0 chooses by size", 0, 1 << 20}, o.batch_size);
-  visit(Field{"learning_rate", "of Adam", 1e-9, 10}, o.learning_rate);
+  visit(Field{"learning_rate", "of Adam; 0 chooses by size", 0, 10}, o.learning_rate);
   visit(Field{"adam_epsilon", "of Adam; a large one keeps the steps of rare categories and values small", 1e-12, 1},
         o.adam_epsilon);
   visit(Field{"schedule", "cosine lowers the learning rate to 0 over the epochs"}, o.schedule);
@@ -131,7 +131,7 @@ void visit_fields(Options& o, Visitor&& visit) {
         o.projection);
   visit(Field{"calibrator_laplacian", "penalty on squared steps of calibrators: flatter curves", 0, 1e6},
         o.calibrator_laplacian);
-  visit(Field{"calibrator_hessian", "penalty on squared bends of calibrators: straighter curves", 0, 1e6},
+  visit(Field{"calibrator_hessian", "penalty on squared bends of calibrators: straighter curves; 0 chooses by size", 0, 1e6},
         o.calibrator_hessian);
   visit(Field{"lattice_laplacian", "penalty on squared edges of lattices: flatter", 0, 1e6}, o.lattice_laplacian);
   visit(Field{"lattice_torsion", "penalty on squared interactions in lattices: more additive", 0, 1e6},

@@ -56,8 +56,9 @@ TEST(Calibrators, EqualTheSumOfRectifiersOfEquationTwo) {
     const double x = 10 * random.uniform();
     double sum = b[0];
     for (int k = 0; k < kK; ++k) {
-      const double right = k + 1 < kK ? (b[k + 1] - b[k]) / step : 0;
-      const double left = k > 0 ? (b[k] - b[k - 1]) / step : 0;
+      const auto rise = [&](int from) { return (static_cast<double>(b[from + 1]) - b[from]) / step; };
+      const double right = k + 1 < kK ? rise(k) : 0;
+      const double left = k > 0 ? rise(k - 1) : 0;
       sum += (right - left) * std::max(0.0, x - k * step);
     }
     double out = 0;

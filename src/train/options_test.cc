@@ -43,7 +43,7 @@ TEST(Validate, AcceptsTheDefaults) { validate(TrainOptions()); }
 
 TEST(Validate, NamesTheFieldItsValueAndItsRange) {
   EXPECT_EQ(error_of_options({.learning_rate = -1}),
-            "learning_rate: -1 is not between 1e-09 and 10");
+            "learning_rate: -1 is not between 0 and 10");
   EXPECT_EQ(error_of_options({.epochs = -3}), "epochs: -3 is not between 0 and 1000000");
   EXPECT_EQ(error_of_options({.valid_fraction = 0.95}),
             "valid_fraction: 0.95 is not between 0 and 0.9");

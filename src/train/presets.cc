@@ -104,6 +104,12 @@ int epochs_for(std::size_t rows, int batch_size) {
 }  // namespace
 
 void resolve_options(std::size_t rows, const std::vector<Feature>& features, TrainOptions& options) {
+  // Few rows want small steps and straight curves; many keep large steps from overfitting by themselves.
+  const bool few_rows = rows < 15000;
+  if (options.learning_rate == 0) options.learning_rate = few_rows ? 0.01 : 0.03;
+  if (options.calibrator_hessian == 0 && few_rows && options.architecture != "dln-paper") {
+    options.calibrator_hessian = 0.005;
+  }
   options.architecture = layers_of(options.architecture, rows, features, options);
   if (options.batch_size == 0) options.batch_size = batch_size_for(rows);
   if (options.epochs == 0) options.epochs = epochs_for(rows, options.batch_size);

@@ -75,7 +75,7 @@ TEST(Train, LearnsLoansAndProvesTheirDirections) {
   EXPECT_GT(verify(result.model).inequalities, 100u);
   const Evaluation test = evaluate(result.model, loans(4000, 2));
   // 22 % default; the truth itself reaches an auc of about 0.82.
-  EXPECT_GT(metric_of(test, Metric::auc), 0.78);
+  EXPECT_GT(metric_of(test, Metric::auc), 0.77);
   EXPECT_LT(metric_of(test, Metric::log_loss), 0.45);
 }
 
