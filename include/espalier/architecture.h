@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grammar of models: a list of layers, each reading the wires that the one before it gives.
 //
-//   cal(K)  cal(K,lo:hi)      calibrators, one a wire, K keypoints; without a range it is fitted to the data
-//   lin(D)  lin(D,split)      linear embedding; D follows from the next layer if left out; see Embedding.
-//   lin(D,monotone=N)         N of the D outputs are monotone; else their share is that of the inputs
-//   lat(GxS)  lat  lat(GxS,simplex)   G lattices of S wires each; without a size one lattice of all wires
-//   gather(GxS)  gather(3,1,2)  which wires go on: G groups of S different ones drawn at random, or listed
-//   sum                       one wire: the sum of all
+//   cal(K)  cal(K,lo:hi)      calibrators, one a wire, K keypoints; without a range it is fitted to
+//   the data lin(D)  lin(D,split)      linear embedding; D follows from the next layer if left out;
+//   see Embedding. lin(D,monotone=N)         N of the D outputs are monotone; else their share is
+//   that of the inputs lat(GxS)  lat  lat(GxS,simplex)   G lattices of S wires each; without a size
+//   one lattice of all wires gather(GxS)  gather(3,1,2)  which wires go on: G groups of S different
+//   ones drawn at random, or listed sum                       one wire: the sum of all
 //
 // A lattice layer is preceded by a seeded random permutation of its wires unless `gather` wired it.
 #pragma once
@@ -50,15 +50,15 @@ struct Range {
 /// One layer as written; 0 stands for a size that was left out.
 struct LayerSpec {
   LayerKind kind;
-  int keypoints = 0;                                       // cal
-  std::optional<Range> range = {};                         // cal
-  int outputs = 0;                                         // lin
-  int monotone_outputs = 0;                                // lin(D,monotone=N); 0: the monotone share of the inputs
-  Embedding embedding = Embedding::mixed;                  // lin
-  int groups = 0;                                          // lat, gather: G
-  int group_size = 0;                                      // lat, gather: S
+  int keypoints = 0;                       // cal
+  std::optional<Range> range = {};         // cal
+  int outputs = 0;                         // lin
+  int monotone_outputs = 0;                // lin(D,monotone=N); 0: the monotone share of the inputs
+  Embedding embedding = Embedding::mixed;  // lin
+  int groups = 0;                          // lat, gather: G
+  int group_size = 0;                      // lat, gather: S
   Interpolation interpolation = Interpolation::multilinear;  // lat
-  std::vector<int> wires = {};                             // gather: the listed ones
+  std::vector<int> wires = {};                               // gather: the listed ones
 };
 
 struct Architecture {

@@ -33,8 +33,8 @@ struct Certificate {
 /// Checks every inequality exactly.
 Certificate verify(const Model& model);
 
-/// The same for a file, also for one that Model::load refuses because an inequality is broken. Throws
-/// as Model::load does for any other damage.
+/// The same for a file, also for one that Model::load refuses because an inequality is broken.
+/// Throws as Model::load does for any other damage.
 Certificate verify_file(const std::string& path);
 
 }  // namespace espalier

@@ -22,7 +22,8 @@ struct CsvOptions {
   char delimiter = 0;
   /// Lines to pass over before the header, or before the first row.
   int skip_lines = 0;
-  /// Words that mean "missing" beyond the usual ones (an empty cell, NA, N/A, NaN, null in any case, ?).
+  /// Words that mean "missing" beyond the usual ones (an empty cell, NA, N/A, NaN, null in any
+  /// case, ?).
   std::vector<std::string> missing;
   /// The same for single columns; in number columns 96 also matches 96.0.
   std::map<std::string, std::vector<std::string>> column_missing;
@@ -42,16 +43,19 @@ struct CsvOptions {
 /// delimiters, newlines and doubled quotes; spaces around unquoted cells are dropped; CRLF, a byte
 /// order mark and empty lines at the end are accepted.
 ///
-/// Throws Error (file) if it cannot be read, and Error (data) with file, line and column for a ragged
-/// row, duplicate column names, a cell that is not of the wanted type, binary content or no rows.
+/// Throws Error (file) if it cannot be read, and Error (data) with file, line and column for a
+/// ragged row, duplicate column names, a cell that is not of the wanted type, binary content or no
+/// rows.
 Table read_csv(const std::string& path, const CsvOptions& options = {});
 
 /// The same from text in memory; `name` stands for the file in messages.
-Table parse_csv(std::string_view text, const CsvOptions& options = {}, std::string_view name = "text");
+Table parse_csv(std::string_view text, const CsvOptions& options = {},
+                std::string_view name = "text");
 
-/// Writes a table as CSV with a header; missing cells are empty, numbers have the fewest digits that
-/// read back to the same float, cells are quoted where they must be. Throws Error (argument) if a
-/// column has not num_rows cells or a code without a word, and Error (file) if the stream fails.
+/// Writes a table as CSV with a header; missing cells are empty, numbers have the fewest digits
+/// that read back to the same float, cells are quoted where they must be. Throws Error (argument)
+/// if a column has not num_rows cells or a code without a word, and Error (file) if the stream
+/// fails.
 void write_csv(const Table& table, std::ostream& out);
 
 }  // namespace espalier

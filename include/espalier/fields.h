@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One list of fields an options struct. Flags, JSON, documentation and validation are all visitors of
-// that list, so a name, a default, a range and a help text are written once.
+// One list of fields an options struct. Flags, JSON, documentation and validation are all visitors
+// of that list, so a name, a default, a range and a help text are written once.
 //
 //   visit_fields(options, [](const Field& field, auto& value) { ... });
 //
-// A value is a std::string, std::vector<std::string>, bool, int, std::int64_t, std::uint64_t, double or
-// an enum with Words.
+// A value is a std::string, std::vector<std::string>, bool, int, std::int64_t, std::uint64_t,
+// double or an enum with Words.
 #pragma once
 
 #include <limits>

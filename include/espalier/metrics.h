@@ -39,13 +39,14 @@ double compute_metric(Metric metric, std::span<const float> labels, std::span<co
                       std::span<const float> weights);
 
 struct Evaluation {
-  std::size_t rows = 0;            ///< rows judged
-  std::size_t rows_unlabelled = 0; ///< rows left out because their label is missing
+  std::size_t rows = 0;             ///< rows judged
+  std::size_t rows_unlabelled = 0;  ///< rows left out because their label is missing
   std::vector<MetricValue> metrics;
 };
 
-/// Judges a model on a labelled table; weighted if the model was trained with a weight column, which
-/// the table must then have. Throws Error (data) if a column is absent or a label is neither class.
+/// Judges a model on a labelled table; weighted if the model was trained with a weight column,
+/// which the table must then have. Throws Error (data) if a column is absent or a label is neither
+/// class.
 Evaluation evaluate(const Model& model, const Table& table);
 
 }  // namespace espalier

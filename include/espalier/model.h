@@ -34,8 +34,8 @@ enum class Reading {
 /// one model at the same time.
 class Model {
  public:
-  /// Reads a model file. Throws Error (file) if it cannot be read and Error (format) if it is damaged,
-  /// of a newer version, or holds parameters that break an inequality of monotonicity.
+  /// Reads a model file. Throws Error (file) if it cannot be read and Error (format) if it is
+  /// damaged, of a newer version, or holds parameters that break an inequality of monotonicity.
   static Model load(const std::string& path);
 
   /// Writes the model file atomically: whatever happens, `path` holds the old file or the new one.
@@ -61,9 +61,10 @@ class Model {
   /// `base` with what the model needs added: the columns to read and their types.
   CsvOptions csv_options(CsvOptions base = {}, Reading reading = Reading::features) const;
 
-  /// One number a row. Columns are found by name; others are ignored. Throws Error (data) if a column
-  /// is absent or of another type. `threads` 0 uses all cores.
-  std::vector<float> predict(const Table& table, Output output = Output::prediction, int threads = 0) const;
+  /// One number a row. Columns are found by name; others are ignored. Throws Error (data) if a
+  /// column is absent or of another type. `threads` 0 uses all cores.
+  std::vector<float> predict(const Table& table, Output output = Output::prediction,
+                             int threads = 0) const;
 
   /// Internal.
   explicit Model(std::shared_ptr<const ModelData> data) : data_(std::move(data)) {}

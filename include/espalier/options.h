@@ -69,8 +69,8 @@ struct TrainOptions {
   int ensemble = 1;
 
   // The optimiser.
-  int epochs = 0;      ///< 0 chooses
-  int batch_size = 0;  ///< 0 chooses
+  int epochs = 0;            ///< 0 chooses
+  int batch_size = 0;        ///< 0 chooses
   double learning_rate = 0;  ///< 0 chooses
   double adam_epsilon = 1e-3;
   Schedule schedule = Schedule::cosine;
@@ -91,56 +91,76 @@ struct TrainOptions {
 };
 
 template <class Options, class Visitor>
-  requires std::is_same_v<std::remove_const_t<Options>, TrainOptions>
+requires std::is_same_v<std::remove_const_t<Options>, TrainOptions>
 void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"label", "the column to predict"}, o.label);
   visit(Field{"increasing", "columns the prediction must never fall with"}, o.increasing);
   visit(Field{"decreasing", "columns the prediction must never rise with"}, o.decreasing);
   visit(Field{"order", "categories that count as numbers, low to high: size=S<M<L"}, o.order);
   visit(Field{"task", "what the label is; automatic: two values mean classification"}, o.task);
-  visit(Field{"positive", "the label value whose probability is predicted; default: the larger number or later word"},
+  visit(Field{"positive",
+              "the label value whose probability is predicted; default: the larger number or later "
+              "word"},
         o.positive);
   visit(Field{"weight", "a column of row weights"}, o.weight);
   visit(Field{"class_weight", "balanced gives both classes the same total weight"}, o.class_weight);
-  visit(Field{"max_categories", "words of a category column beyond this many, the rarest, share one category", 2, 1e6},
-        o.max_categories);
+  visit(
+      Field{"max_categories",
+            "words of a category column beyond this many, the rarest, share one category", 2, 1e6},
+      o.max_categories);
 
   visit(Field{"architecture",
-              "a preset (dln, dln-paper, calibrated-linear, calibrated-lattice, random-lattices) or layers such as "
+              "a preset (dln, dln-paper, calibrated-linear, calibrated-lattice, random-lattices) "
+              "or layers such as "
               "'cal(50) lin(350) cal(20) lat(70x5) cal(20) lin(1)'"},
         o.architecture);
-  visit(Field{"monotone_calibrators", "which calibrators must rise: only those of monotone inputs, or all"},
+  visit(Field{"monotone_calibrators",
+              "which calibrators must rise: only those of monotone inputs, or all"},
         o.monotone_calibrators);
-  visit(Field{"keypoints", "where first-layer calibrators bend: evenly among the distinct values (at all of them if they "
-                           "are few), at quantiles of the rows, or uniformly over the range"},
+  visit(Field{"keypoints",
+              "where first-layer calibrators bend: evenly among the distinct values (at all of "
+              "them if they "
+              "are few), at quantiles of the rows, or uniformly over the range"},
         o.keypoints);
-  visit(Field{"initialization", "data: start centred on the training rows; paper: the published constants"},
+  visit(Field{"initialization",
+              "data: start centred on the training rows; paper: the published constants"},
         o.initialization);
-  visit(Field{"lattice_noise", "standard deviation of the noise added to the initial lattices", 0, 10},
+  visit(Field{"lattice_noise", "standard deviation of the noise added to the initial lattices", 0,
+              10},
         o.lattice_noise);
-  visit(Field{"ensemble", "train this many networks and average them as one model", 1, 1000}, o.ensemble);
+  visit(Field{"ensemble", "train this many networks and average them as one model", 1, 1000},
+        o.ensemble);
 
   visit(Field{"epochs", "passes over the training rows; 0 chooses by size", 0, 1e6}, o.epochs);
   visit(Field{"batch_size", "rows a step; 0 chooses by size", 0, 1 << 20}, o.batch_size);
   visit(Field{"learning_rate", "of Adam; 0 chooses by size", 0, 10}, o.learning_rate);
-  visit(Field{"adam_epsilon", "of Adam; a large one keeps the steps of rare categories and values small", 1e-12, 1},
+  visit(Field{"adam_epsilon",
+              "of Adam; a large one keeps the steps of rare categories and values small", 1e-12, 1},
         o.adam_epsilon);
   visit(Field{"schedule", "cosine lowers the learning rate to 0 over the epochs"}, o.schedule);
   visit(Field{"weight_decay", "decoupled, on linear weights", 0, 100}, o.weight_decay);
-  visit(Field{"projection", "after each step: the order-preserving sweep, or the nearest feasible lattice"},
+  visit(Field{"projection",
+              "after each step: the order-preserving sweep, or the nearest feasible lattice"},
         o.projection);
-  visit(Field{"calibrator_laplacian", "penalty on squared steps of calibrators: flatter curves", 0, 1e6},
+  visit(Field{"calibrator_laplacian", "penalty on squared steps of calibrators: flatter curves", 0,
+              1e6},
         o.calibrator_laplacian);
-  visit(Field{"calibrator_hessian", "penalty on squared bends of calibrators: straighter curves; 0 chooses by size", 0, 1e6},
+  visit(Field{"calibrator_hessian",
+              "penalty on squared bends of calibrators: straighter curves; 0 chooses by size", 0,
+              1e6},
         o.calibrator_hessian);
-  visit(Field{"lattice_laplacian", "penalty on squared edges of lattices: flatter", 0, 1e6}, o.lattice_laplacian);
-  visit(Field{"lattice_torsion", "penalty on squared interactions in lattices: more additive", 0, 1e6},
+  visit(Field{"lattice_laplacian", "penalty on squared edges of lattices: flatter", 0, 1e6},
+        o.lattice_laplacian);
+  visit(Field{"lattice_torsion", "penalty on squared interactions in lattices: more additive", 0,
+              1e6},
         o.lattice_torsion);
 
-  visit(Field{"valid_fraction", "share of the rows held out to choose the epoch; 0 keeps the last epoch", 0, 0.9},
+  visit(Field{"valid_fraction",
+              "share of the rows held out to choose the epoch; 0 keeps the last epoch", 0, 0.9},
         o.valid_fraction);
   visit(Field{"metric", "chooses the epoch; automatic: log_loss or mse"}, o.metric);
-  visit(Field{"patience", "stop after this many epochs without a better one; 0 never", 0, 1e6}, o.patience);
+  visit(Field{"patience", "stop after this many epochs without a better one; 0 never", 0, 1e6},
+        o.patience);
 
   visit(Field{"seed", "same seed, same table, same options: same model"}, o.seed);
   visit(Field{"threads", "0 uses all cores; the model does not depend on it", 0, 1024}, o.threads);
@@ -149,8 +169,8 @@ void visit_fields(Options& o, Visitor&& visit) {
 /// Throws Error (argument) naming the first field that is out of its range or not finite.
 void validate(const TrainOptions& options);
 
-/// All fields as JSON text, and back: fields that the text does not name keep their value; a name that
-/// is no field, or a value of the wrong type, throws Error (argument) that names it.
+/// All fields as JSON text, and back: fields that the text does not name keep their value; a name
+/// that is no field, or a value of the wrong type, throws Error (argument) that names it.
 std::string to_json(const TrainOptions& options);
 void apply_json(TrainOptions& options, const std::string& json, const std::string& place);
 

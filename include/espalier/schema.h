@@ -63,8 +63,8 @@ struct Label {
   /// classification: the two values, as words (a number with its fewest digits).
   std::string negative;
   std::string positive;
-  /// score = offset + scale * network: the logit of the positive share, or mean and standard deviation
-  /// of the training labels, so that every network works in the same units.
+  /// score = offset + scale * network: the logit of the positive share, or mean and standard
+  /// deviation of the training labels, so that every network works in the same units.
   float offset = 0;
   float scale = 1;
 };

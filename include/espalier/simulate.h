@@ -20,13 +20,17 @@ struct SimulateOptions {
 };
 
 template <class Options, class Visitor>
-  requires std::is_same_v<std::remove_const_t<Options>, SimulateOptions>
+requires std::is_same_v<std::remove_const_t<Options>, SimulateOptions>
 void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"rows", "how many", 1, 1e10}, o.rows);
-  visit(Field{"numbers", "number columns; the first six have names of their own", 4, 10000}, o.numbers);
-  visit(Field{"categories", "category columns; the first three have names of their own", 1, 10000}, o.categories);
-  visit(Field{"missing", "share of missing cells in the columns that may have them", 0, 0.9}, o.missing);
-  visit(Field{"truth", "add a column true_risk, the probability that the label was drawn with"}, o.truth);
+  visit(Field{"numbers", "number columns; the first six have names of their own", 4, 10000},
+        o.numbers);
+  visit(Field{"categories", "category columns; the first three have names of their own", 1, 10000},
+        o.categories);
+  visit(Field{"missing", "share of missing cells in the columns that may have them", 0, 0.9},
+        o.missing);
+  visit(Field{"truth", "add a column true_risk, the probability that the label was drawn with"},
+        o.truth);
   visit(Field{"seed", "same seed, same table"}, o.seed);
 }
 

@@ -19,10 +19,10 @@ inline constexpr std::int32_t kMissingCode = -1;
 struct Column {
   std::string name;
   ColumnType type = ColumnType::number;
-  std::vector<float> numbers;         ///< one a row; NaN is missing
-  std::vector<std::string> words;     ///< the distinct words, in order of first appearance
-  std::vector<std::int32_t> codes;    ///< one a row: an index into words, or kMissingCode
-  std::vector<std::string> missing;   ///< words that meant "missing" here beyond the usual ones
+  std::vector<float> numbers;        ///< one a row; NaN is missing
+  std::vector<std::string> words;    ///< the distinct words, in order of first appearance
+  std::vector<std::int32_t> codes;   ///< one a row: an index into words, or kMissingCode
+  std::vector<std::string> missing;  ///< words that meant "missing" here beyond the usual ones
 };
 
 struct Table {

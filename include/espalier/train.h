@@ -19,10 +19,11 @@ namespace espalier {
 
 /// One finished epoch.
 struct Epoch {
-  int member = 1;             ///< which network of an ensemble, from 1
-  int epoch = 0;              ///< from 1
-  double train_loss = 0;      ///< mean over the epoch's steps: log loss, or squared error in units of the label
-  double valid_metric = 0;    ///< NaN without validation rows
+  int member = 1;  ///< which network of an ensemble, from 1
+  int epoch = 0;   ///< from 1
+  double train_loss =
+      0;  ///< mean over the epoch's steps: log loss, or squared error in units of the label
+  double valid_metric = 0;  ///< NaN without validation rows
 };
 
 /// How far training is; sent every few steps and after each epoch.
@@ -30,9 +31,9 @@ struct Progress {
   const TrainOptions* options;  ///< with every automatic choice made
   Metric metric;                ///< the one that chooses the epoch
   int member = 1;
-  Epoch last;                   ///< the last finished epoch of this member; epoch 0 before the first
-  double loss = 0;              ///< of the running epoch so far
-  std::int64_t rows_done = 0;   ///< over all epochs and members
+  Epoch last;                  ///< the last finished epoch of this member; epoch 0 before the first
+  double loss = 0;             ///< of the running epoch so far
+  std::int64_t rows_done = 0;  ///< over all epochs and members
   std::int64_t rows_total = 0;
   double seconds = 0;           ///< since training began
   bool epoch_finished = false;  ///< true once an epoch
@@ -40,27 +41,29 @@ struct Progress {
 
 /// Ways to follow and to end training, all optional.
 struct TrainControl {
-  const Table* valid = nullptr;                        ///< validation rows; valid_fraction is then ignored
-  std::function<void(const Progress&)> progress;       ///< called from the training thread
-  std::function<void(const std::string&)> warning;     ///< columns ignored, rows without a label, ...
-  std::stop_token stop;                                ///< ends training with the best model so far
+  const Table* valid = nullptr;  ///< validation rows; valid_fraction is then ignored
+  std::function<void(const Progress&)> progress;    ///< called from the training thread
+  std::function<void(const std::string&)> warning;  ///< columns ignored, rows without a label, ...
+  std::stop_token stop;                             ///< ends training with the best model so far
 };
 
 struct TrainResult {
   Model model;
-  TrainOptions options;        ///< as used, with every automatic choice made
-  Metric metric;               ///< the one that chose the epochs
+  TrainOptions options;  ///< as used, with every automatic choice made
+  Metric metric;         ///< the one that chose the epochs
   std::vector<Epoch> history;
-  std::vector<Epoch> best;     ///< the chosen epoch of each member
+  std::vector<Epoch> best;  ///< the chosen epoch of each member
   std::size_t train_rows = 0;
   std::size_t valid_rows = 0;
-  std::vector<MetricValue> valid_metrics;  ///< of the whole model on the validation rows; empty without them
-  bool stopped = false;        ///< ended early by the stop token
+  std::vector<MetricValue>
+      valid_metrics;     ///< of the whole model on the validation rows; empty without them
+  bool stopped = false;  ///< ended early by the stop token
   double seconds = 0;
 };
 
 /// Trains a model whose parameters meet every inequality of monotonicity exactly.
 /// Throws Error (argument, data) for options or a table that cannot be used.
-TrainResult train(const Table& table, const TrainOptions& options, const TrainControl& control = {});
+TrainResult train(const Table& table, const TrainOptions& options,
+                  const TrainControl& control = {});
 
 }  // namespace espalier

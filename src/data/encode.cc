@@ -24,13 +24,15 @@ namespace {
 const Column& require_numbers(const Table& table, const std::string& name) {
   const Column& column = require_column(table, name);
   if (column.type != ColumnType::number) {
-    const std::string example = column.words.empty() ? "" : fmt::format(" such as '{}'", column.words.front());
+    const std::string example =
+        column.words.empty() ? "" : fmt::format(" such as '{}'", column.words.front());
     fail(table, name, fmt::format("has words{}, wanted numbers", example));
   }
   return column;
 }
 
-void encode_numbers(const Feature& feature, const Column& column, const Rows& rows, Dataset& data, std::size_t f) {
+void encode_numbers(const Feature& feature, const Column& column, const Rows& rows, Dataset& data,
+                    std::size_t f) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     data.cells[i * data.num_features + f] = encode_number(feature, column.numbers[rows[i]]);
   }
@@ -38,7 +40,8 @@ void encode_numbers(const Feature& feature, const Column& column, const Rows& ro
 
 // Calls set(i, word) for each row; the word is empty for a missing cell.
 template <class Index>
-void encode_words(const Column& column, const Rows& rows, Dataset& data, std::size_t f, Index&& index) {
+void encode_words(const Column& column, const Rows& rows, Dataset& data, std::size_t f,
+                  Index&& index) {
   const auto cell = [&](std::size_t i) -> float& { return data.cells[i * data.num_features + f]; };
   if (column.type == ColumnType::number) {
     for (std::size_t i = 0; i < rows.size(); ++i) cell(i) = index(word_at(column, rows[i]));
@@ -60,7 +63,8 @@ std::unordered_map<std::string, std::size_t> index_words(const Feature& feature)
   return index;
 }
 
-void encode_feature(const Feature& feature, const Table& table, const Rows& rows, Dataset& data, std::size_t f) {
+void encode_feature(const Feature& feature, const Table& table, const Rows& rows, Dataset& data,
+                    std::size_t f) {
   if (feature.kind == FeatureKind::number) {
     encode_numbers(feature, require_numbers(table, feature.name), rows, data, f);
     return;
@@ -71,7 +75,8 @@ void encode_feature(const Feature& feature, const Table& table, const Rows& rows
     encode_words(column, rows, data, f, [&](const std::string& word) {
       const auto found = index.find(word);
       const bool known = found != index.end();
-      return encode_number(feature, known ? static_cast<float>(found->second) : std::numeric_limits<float>::quiet_NaN());
+      return encode_number(feature, known ? static_cast<float>(found->second)
+                                          : std::numeric_limits<float>::quiet_NaN());
     });
     return;
   }
@@ -95,8 +100,9 @@ const Column& require_column(const Table& table, const std::string& name) {
   std::vector<std::string> names;
   for (const Column& column : table.columns) names.push_back(column.name);
   const auto guess = nearest(name, names);
-  throw Error(ErrorKind::data, fmt::format("{}: no column '{}'{}", table.name, name,
-                                           guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
+  throw Error(ErrorKind::data,
+              fmt::format("{}: no column '{}'{}", table.name, name,
+                          guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
 }
 
 std::string number_word(float value) {
@@ -126,7 +132,8 @@ float encode_number(const Feature& feature, float value) {
   const double lo = keypoints[k], hi = keypoints[k + 1];
   const double position = static_cast<double>(k) + (clipped - lo) / (hi - lo);
   const double last = static_cast<double>(keypoints.size() - 1);
-  return static_cast<float>(feature.monotonicity == Monotonicity::decreasing ? last - position : position);
+  return static_cast<float>(feature.monotonicity == Monotonicity::decreasing ? last - position
+                                                                             : position);
 }
 
 Dataset encode_features(const Schema& schema, const Table& table, const Rows& rows) {
@@ -144,8 +151,8 @@ Rows labelled_rows(const Label& label, const Table& table) {
   const Column& column = require_column(table, label.name);
   Rows rows;
   for (std::uint32_t i = 0; i < table.num_rows; ++i) {
-    const bool missing =
-        column.type == ColumnType::number ? std::isnan(column.numbers[i]) : column.codes[i] == kMissingCode;
+    const bool missing = column.type == ColumnType::number ? std::isnan(column.numbers[i])
+                                                           : column.codes[i] == kMissingCode;
     if (!missing) rows.push_back(i);
   }
   return rows;
@@ -168,14 +175,16 @@ std::vector<float> encode_labels(const Label& label, const Table& table, const R
     const std::string word = word_at(column, rows[i]);
     if (word != label.negative && word != label.positive) {
       fail(table, label.name,
-           fmt::format("row {}: '{}' is neither '{}' nor '{}'", rows[i] + 1, word, label.negative, label.positive));
+           fmt::format("row {}: '{}' is neither '{}' nor '{}'", rows[i] + 1, word, label.negative,
+                       label.positive));
     }
     labels[i] = word == label.positive ? 1.0f : 0.0f;
   }
   return labels;
 }
 
-std::vector<float> encode_weights(const std::string& column_name, const Table& table, const Rows& rows) {
+std::vector<float> encode_weights(const std::string& column_name, const Table& table,
+                                  const Rows& rows) {
   if (column_name.empty()) return {};
   const Column& column = require_numbers(table, column_name);
   std::vector<float> weights;
@@ -183,7 +192,8 @@ std::vector<float> encode_weights(const std::string& column_name, const Table& t
   for (const std::uint32_t row : rows) {
     const float weight = column.numbers[row];
     if (!std::isfinite(weight) || weight < 0) {
-      fail(table, column_name, fmt::format("row {}: {} is no weight; wanted 0 or more", row + 1, weight));
+      fail(table, column_name,
+           fmt::format("row {}: {} is no weight; wanted 0 or more", row + 1, weight));
     }
     weights.push_back(weight);
     total += weight;

@@ -74,13 +74,20 @@ TEST(Encode, AdjacentFloatsNeverChangeOrder) {
 }
 
 TEST(Encode, CategoriesAreIndicesAndUnseenOnesComeLast) {
-  const Schema schema = {.features = {{.name = "c", .kind = FeatureKind::category, .words = {"a", "", "b"}, .shares = {1, 1, 1}}}};
+  const Schema schema = {.features = {{.name = "c",
+                                       .kind = FeatureKind::category,
+                                       .words = {"a", "", "b"},
+                                       .shares = {1, 1, 1}}}};
   const Table table = parse_csv("c,d\nb,1\na,1\n,1\nzebra,1\n");
   EXPECT_THAT(encode_features(schema, table, all_rows(table)).cells, ElementsAre(2, 0, 1, 3));
 }
 
 TEST(Encode, UnseenWordsJoinTheRareOnesWhereThereAreSome) {
-  const Schema schema = {.features = {{.name = "c", .kind = FeatureKind::category, .words = {"a", "(rare)"}, .shares = {1, 1}, .pools_rare = true}}};
+  const Schema schema = {.features = {{.name = "c",
+                                       .kind = FeatureKind::category,
+                                       .words = {"a", "(rare)"},
+                                       .shares = {1, 1},
+                                       .pools_rare = true}}};
   const Table table = parse_csv("c,d\na,1\nzebra,1\n(rare),1\n");
   EXPECT_THAT(encode_features(schema, table, all_rows(table)).cells, ElementsAre(0, 1, 1));
 }
@@ -102,12 +109,15 @@ TEST(Encode, NamesAbsentColumnsAndColumnsOfAnotherType) {
     const Table table = parse_csv(text, {}, "t.csv");
     encode_features(schema, table, all_rows(table));
   };
-  EXPECT_THAT(error_of([&] { encode_text("xx,y\n1,2\n"); }), HasSubstr("t.csv: no column 'x'; did you mean 'xx'?"));
-  EXPECT_THAT(error_of([&] { encode_text("x,y\nred,2\n"); }), HasSubstr("column 'x': has words such as 'red'"));
+  EXPECT_THAT(error_of([&] { encode_text("xx,y\n1,2\n"); }),
+              HasSubstr("t.csv: no column 'x'; did you mean 'xx'?"));
+  EXPECT_THAT(error_of([&] { encode_text("x,y\nred,2\n"); }),
+              HasSubstr("column 'x': has words such as 'red'"));
 }
 
 TEST(Encode, LabelsAreZeroOrOneAndNothingElse) {
-  const Label label = {.name = "y", .task = Task::classification, .negative = "no", .positive = "yes"};
+  const Label label = {
+      .name = "y", .task = Task::classification, .negative = "no", .positive = "yes"};
   const Table table = parse_csv("y,d\nyes,1\n,1\nno,1\n");
   const Rows rows = labelled_rows(label, table);
   EXPECT_THAT(rows, ElementsAre(0, 2));

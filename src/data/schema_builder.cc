@@ -57,8 +57,8 @@ std::string find_positive(const std::string& positive, const std::vector<std::st
       if (value == number_word(number)) return value;
     }
   }
-  fail(fmt::format("positive: '{}' is no value of the label '{}'; its values are '{}' and '{}'", positive,
-                   options.label, values[0], values[1]));
+  fail(fmt::format("positive: '{}' is no value of the label '{}'; its values are '{}' and '{}'",
+                   positive, options.label, values[0], values[1]));
 }
 
 struct Directions {
@@ -66,8 +66,8 @@ struct Directions {
   std::set<std::string> decreasing;
 };
 
-void require_feature_names(const std::vector<std::string>& names, std::string_view field, const Table& table,
-                           const TrainOptions& options) {
+void require_feature_names(const std::vector<std::string>& names, std::string_view field,
+                           const Table& table, const TrainOptions& options) {
   for (const std::string& name : names) {
     if (name == options.label) fail(fmt::format("{}: '{}' is the label", field, name));
     if (name == options.weight) fail(fmt::format("{}: '{}' is the weight", field, name));
@@ -86,13 +86,15 @@ Directions read_directions(const Table& table, const TrainOptions& options) {
   Directions directions{{options.increasing.begin(), options.increasing.end()},
                         {options.decreasing.begin(), options.decreasing.end()}};
   for (const std::string& name : directions.increasing) {
-    if (directions.decreasing.contains(name)) fail(fmt::format("'{}' is both increasing and decreasing", name));
+    if (directions.decreasing.contains(name))
+      fail(fmt::format("'{}' is both increasing and decreasing", name));
   }
   return directions;
 }
 
 // "size=S<M<L"
-std::map<std::string, std::vector<std::string>> read_orders(const Table& table, const TrainOptions& options) {
+std::map<std::string, std::vector<std::string>> read_orders(const Table& table,
+                                                            const TrainOptions& options) {
   std::map<std::string, std::vector<std::string>> orders;
   for (const std::string& text : options.order) {
     const std::size_t equals = text.find('=');
@@ -109,39 +111,44 @@ std::map<std::string, std::vector<std::string>> read_orders(const Table& table, 
     if (words.size() < 2 || distinct.size() != words.size() || distinct.contains("")) {
       fail(fmt::format("order: '{}': wanted two or more different words, low<...<high", text));
     }
-    if (!orders.emplace(name, std::move(words)).second) fail(fmt::format("order: '{}' is given twice", name));
+    if (!orders.emplace(name, std::move(words)).second)
+      fail(fmt::format("order: '{}' is given twice", name));
   }
   return orders;
 }
 
-void fill_ordered(const Column& column, const Rows& rows, const std::vector<std::string>& words, const Table& table,
-                  Feature& feature) {
+void fill_ordered(const Column& column, const Rows& rows, const std::vector<std::string>& words,
+                  const Table& table, Feature& feature) {
   feature.kind = FeatureKind::ordered;
   feature.words = words;
   for (const std::uint32_t row : rows) {
     const std::string word = word_at(column, row);
     if (word.empty() || std::find(words.begin(), words.end(), word) != words.end()) continue;
-    throw Error(ErrorKind::data, fmt::format("{}: column '{}': row {}: '{}' is not in its order {}", table.name,
-                                             column.name, row + 1, word, fmt::join(words, "<")));
+    throw Error(ErrorKind::data,
+                fmt::format("{}: column '{}': row {}: '{}' is not in its order {}", table.name,
+                            column.name, row + 1, word, fmt::join(words, "<")));
   }
 }
 
 // The words of the training rows, the heaviest first; the rarest pooled beyond max_categories.
-void fill_category(const Column& column, const Rows& rows, const std::vector<float>& weights, int max_categories,
-                   Feature& feature) {
+void fill_category(const Column& column, const Rows& rows, const std::vector<float>& weights,
+                   int max_categories, Feature& feature) {
   feature.kind = FeatureKind::category;
   std::vector<double> totals(column.words.size() + 1, 0.0);  // the last is "missing"
   std::vector<bool> seen(totals.size(), false);
   double total = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::int32_t code = column.codes[rows[i]];
-    const std::size_t c = code == kMissingCode ? column.words.size() : static_cast<std::size_t>(code);
+    const std::size_t c =
+        code == kMissingCode ? column.words.size() : static_cast<std::size_t>(code);
     const double weight = weights.empty() ? 1.0 : weights[i];
     totals[c] += weight;
     total += weight;
     seen[c] = true;
   }
-  const auto word = [&](std::size_t c) { return c < column.words.size() ? column.words[c] : std::string(); };
+  const auto word = [&](std::size_t c) {
+    return c < column.words.size() ? column.words[c] : std::string();
+  };
   std::vector<std::size_t> order;
   for (std::size_t c = 0; c < totals.size(); ++c) {
     if (seen[c]) order.push_back(c);
@@ -207,7 +214,8 @@ std::vector<float> sorted_values(const Feature& feature, const Column& column, c
   for (std::size_t i = 0; i < rows.size(); i += step) {
     float value;
     if (feature.kind == FeatureKind::ordered) {
-      const auto word = std::find(feature.words.begin(), feature.words.end(), word_at(column, rows[i]));
+      const auto word =
+          std::find(feature.words.begin(), feature.words.end(), word_at(column, rows[i]));
       if (word == feature.words.end()) continue;
       value = static_cast<float>(word - feature.words.begin());
     } else {
@@ -222,23 +230,28 @@ std::vector<float> sorted_values(const Feature& feature, const Column& column, c
 std::vector<float> evenly_among(const std::vector<float>& sorted, int count) {
   std::vector<float> picked;
   const std::size_t n = sorted.size(), k = static_cast<std::size_t>(count);
-  for (std::size_t i = 0; i < k; ++i) picked.push_back(sorted[(2 * i * (n - 1) + (k - 1)) / (2 * (k - 1))]);
+  for (std::size_t i = 0; i < k; ++i)
+    picked.push_back(sorted[(2 * i * (n - 1) + (k - 1)) / (2 * (k - 1))]);
   return picked;
 }
 
 std::vector<float> uniformly_over(double lo, double hi, int count) {
   std::vector<float> picked;
-  for (int i = 0; i < count; ++i) picked.push_back(static_cast<float>(lo + (hi - lo) * i / (count - 1)));
+  for (int i = 0; i < count; ++i)
+    picked.push_back(static_cast<float>(lo + (hi - lo) * i / (count - 1)));
   return picked;
 }
 
 std::vector<float> choose_keypoints(const KeypointPlan& plan, std::vector<float> sorted) {
   if (plan.range) return uniformly_over(plan.range->lo, plan.range->hi, plan.count);
   const float lo = sorted.front(), hi = sorted.back();
-  if (lo == hi) return {lo, std::nextafter(lo + std::abs(lo) + 1, std::numeric_limits<float>::infinity())};
+  if (lo == hi)
+    return {lo, std::nextafter(lo + std::abs(lo) + 1, std::numeric_limits<float>::infinity())};
   if (plan.mode == Keypoints::uniform) return uniformly_over(lo, hi, plan.count);
-  if (plan.mode == Keypoints::distinct) sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  if (sorted.size() > static_cast<std::size_t>(plan.count)) sorted = evenly_among(sorted, plan.count);
+  if (plan.mode == Keypoints::distinct)
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  if (sorted.size() > static_cast<std::size_t>(plan.count))
+    sorted = evenly_among(sorted, plan.count);
   return sorted;
 }
 
@@ -247,8 +260,10 @@ std::vector<float> choose_keypoints(const KeypointPlan& plan, std::vector<float>
 Label build_label(const Table& table, const TrainOptions& options) {
   if (options.label.empty()) fail("label: which column is to be predicted?");
   const Column& column = require_column(table, options.label);
-  if (options.weight == options.label) fail(fmt::format("weight: '{}' is the label", options.label));
-  Label label{.name = options.label, .task = options.task, .is_number = column.type == ColumnType::number};
+  if (options.weight == options.label)
+    fail(fmt::format("weight: '{}' is the label", options.label));
+  Label label{
+      .name = options.label, .task = options.task, .is_number = column.type == ColumnType::number};
   const std::vector<std::string> values = distinct_words(column, 2);
   const std::string place = fmt::format("{}: label '{}'", table.name, options.label);
   if (values.empty()) throw Error(ErrorKind::data, place + " is missing in every row");
@@ -258,26 +273,32 @@ Label build_label(const Table& table, const TrainOptions& options) {
   }
   if (label.task == Task::regression) {
     if (!label.is_number) {
-      throw Error(ErrorKind::data, fmt::format("{} has words such as '{}'; regression wants numbers", place, values[0]));
+      throw Error(
+          ErrorKind::data,
+          fmt::format("{} has words such as '{}'; regression wants numbers", place, values[0]));
     }
     if (!options.positive.empty()) fail("positive: regression has no positive class");
     return label;
   }
   if (values.size() == 1) {
-    throw Error(ErrorKind::data, fmt::format("{} has one value only, '{}'; classification wants two", place, values[0]));
+    throw Error(
+        ErrorKind::data,
+        fmt::format("{} has one value only, '{}'; classification wants two", place, values[0]));
   }
   if (values.size() > 2) {
-    throw Error(ErrorKind::data,
-                fmt::format("{} has more than two values ('{}', '{}', '{}', ...); classification wants two", place,
-                            values[0], values[1], values[2]));
+    throw Error(
+        ErrorKind::data,
+        fmt::format("{} has more than two values ('{}', '{}', '{}', ...); classification wants two",
+                    place, values[0], values[1], values[2]));
   }
-  label.positive = options.positive.empty() ? values[1] : find_positive(options.positive, values, options);
+  label.positive =
+      options.positive.empty() ? values[1] : find_positive(options.positive, values, options);
   label.negative = label.positive == values[1] ? values[0] : values[1];
   return label;
 }
 
-std::vector<Feature> build_features(const Table& table, const TrainOptions& options, const Rows& rows,
-                                    const Warning& warn) {
+std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
+                                    const Rows& rows, const Warning& warn) {
   const Directions directions = read_directions(table, options);
   const auto orders = read_orders(table, options);
   const std::vector<float> weights = encode_weights(options.weight, table, rows);
@@ -290,14 +311,17 @@ std::vector<Feature> build_features(const Table& table, const TrainOptions& opti
     if (increasing) feature.monotonicity = Monotonicity::increasing;
     if (decreasing) feature.monotonicity = Monotonicity::decreasing;
     const auto order = orders.find(column.name);
-    if (column.type == ColumnType::category && order == orders.end() && (increasing || decreasing)) {
-      fail(fmt::format("{}: '{}' is a category without an order; wanted a number, or --order '{}=low<...<high'",
-                       to_word(feature.monotonicity), column.name, column.name));
+    if (column.type == ColumnType::category && order == orders.end() &&
+        (increasing || decreasing)) {
+      fail(fmt::format(
+          "{}: '{}' is a category without an order; wanted a number, or --order '{}=low<...<high'",
+          to_word(feature.monotonicity), column.name, column.name));
     }
     const Content content = content_of(column, rows);
     if (!content.varies && !(content.any_value && content.any_missing)) {
       warn(fmt::format("column '{}' is ignored: {}", column.name,
-                       content.any_value ? "it has the same value in every training row" : "all its cells are missing"));
+                       content.any_value ? "it has the same value in every training row"
+                                         : "all its cells are missing"));
       continue;
     }
     if (order != orders.end()) {
@@ -308,24 +332,30 @@ std::vector<Feature> build_features(const Table& table, const TrainOptions& opti
     if (feature.kind != FeatureKind::category) feature.learns_missing = content.any_missing;
     features.push_back(std::move(feature));
   }
-  if (features.empty()) throw Error(ErrorKind::data, fmt::format("{}: no column is left to predict from", table.name));
+  if (features.empty())
+    throw Error(ErrorKind::data, fmt::format("{}: no column is left to predict from", table.name));
   return features;
 }
 
-void fit_keypoints(const KeypointPlan& plan, const Table& table, const Rows& rows, std::vector<Feature>& features) {
+void fit_keypoints(const KeypointPlan& plan, const Table& table, const Rows& rows,
+                   std::vector<Feature>& features) {
   for (Feature& feature : features) {
     if (feature.kind == FeatureKind::category) continue;
-    const std::vector<float> values = sorted_values(feature, require_column(table, feature.name), rows);
+    const std::vector<float> values =
+        sorted_values(feature, require_column(table, feature.name), rows);
     if (values.empty()) {
-      throw Error(ErrorKind::data, fmt::format("{}: column '{}' has no finite value", table.name, feature.name));
+      throw Error(ErrorKind::data,
+                  fmt::format("{}: column '{}' has no finite value", table.name, feature.name));
     }
     feature.typical = values[(values.size() - 1) / 2];
     feature.learns_missing = feature.learns_missing && plan.learn_missing;
-    feature.keypoints = feature.kind == FeatureKind::ordered
-                            ? uniformly_over(0, static_cast<double>(feature.words.size() - 1),
-                                             plan.learn_missing ? static_cast<int>(feature.words.size()) : 2)
-                            : choose_keypoints(plan, values);
-    // Quantiles repeat where many rows share a value, and uniform steps may be too small for floats.
+    feature.keypoints =
+        feature.kind == FeatureKind::ordered
+            ? uniformly_over(0, static_cast<double>(feature.words.size() - 1),
+                             plan.learn_missing ? static_cast<int>(feature.words.size()) : 2)
+            : choose_keypoints(plan, values);
+    // Quantiles repeat where many rows share a value, and uniform steps may be too small for
+    // floats.
     auto& points = feature.keypoints;
     points.erase(std::unique(points.begin(), points.end()), points.end());
   }

@@ -36,7 +36,8 @@ std::vector<Feature> features_of(const char* text, const TrainOptions& options,
 
 std::vector<float> keypoints_of(const char* text, const KeypointPlan& plan) {
   const Table table = parse_csv(text);
-  std::vector<Feature> features = build_features(table, {.label = "y"}, all_rows(table), [](const std::string&) {});
+  std::vector<Feature> features =
+      build_features(table, {.label = "y"}, all_rows(table), [](const std::string&) {});
   fit_keypoints(plan, table, all_rows(table), features);
   return features[0].keypoints;
 }
@@ -44,27 +45,34 @@ std::vector<float> keypoints_of(const char* text, const KeypointPlan& plan) {
 TEST(Label, TwoValuesMeanClassificationAndMoreNumbersRegression) {
   EXPECT_EQ(build_label(parse_csv("y,x\n0,1\n1,2\n"), {.label = "y"}).task, Task::classification);
   EXPECT_EQ(build_label(parse_csv("y,x\n0,1\n1,2\n2,2\n"), {.label = "y"}).task, Task::regression);
-  EXPECT_EQ(build_label(parse_csv("y,x\n0,1\n1,2\n"), {.label = "y", .task = Task::regression}).task, Task::regression);
+  EXPECT_EQ(
+      build_label(parse_csv("y,x\n0,1\n1,2\n"), {.label = "y", .task = Task::regression}).task,
+      Task::regression);
 }
 
 TEST(Label, ThePositiveClassIsTheLargerOrLaterOneUnlessNamed) {
   EXPECT_EQ(build_label(parse_csv("y,x\n2,1\n10,2\n"), {.label = "y"}).positive, "10");
   EXPECT_EQ(build_label(parse_csv("y,x\nyes,1\nno,2\n"), {.label = "y"}).positive, "yes");
-  EXPECT_EQ(build_label(parse_csv("y,x\nyes,1\nno,2\n"), {.label = "y", .positive = "no"}).positive, "no");
-  EXPECT_EQ(build_label(parse_csv("y,x\n0,1\n1,2\n"), {.label = "y", .positive = "0.0"}).positive, "0");
+  EXPECT_EQ(build_label(parse_csv("y,x\nyes,1\nno,2\n"), {.label = "y", .positive = "no"}).positive,
+            "no");
+  EXPECT_EQ(build_label(parse_csv("y,x\n0,1\n1,2\n"), {.label = "y", .positive = "0.0"}).positive,
+            "0");
 }
 
 TEST(Label, RefusesWhatCannotBePredicted) {
   const auto error = [](const char* text, const TrainOptions& options) {
     return error_of([&] { build_label(parse_csv(text, {}, "t.csv"), options); });
   };
-  EXPECT_THAT(error("y,x\n1,1\n1,2\n", {.label = "y"}), HasSubstr("t.csv: label 'y' has one value only, '1'"));
+  EXPECT_THAT(error("y,x\n1,1\n1,2\n", {.label = "y"}),
+              HasSubstr("t.csv: label 'y' has one value only, '1'"));
   EXPECT_THAT(error("y,x\na,1\nb,2\nc,2\n", {.label = "y"}), HasSubstr("more than two values"));
-  EXPECT_THAT(error("y,x\na,1\nb,2\nc,2\n", {.label = "y", .task = Task::regression}), HasSubstr("wants numbers"));
+  EXPECT_THAT(error("y,x\na,1\nb,2\nc,2\n", {.label = "y", .task = Task::regression}),
+              HasSubstr("wants numbers"));
   EXPECT_THAT(error("y,x\n,1\n,2\n", {.label = "y"}), HasSubstr("missing in every row"));
   EXPECT_THAT(error("y,x\n0,1\n1,2\n", {.label = "z"}), HasSubstr("no column 'z'"));
   EXPECT_THAT(error("y,x\n0,1\n1,2\n", {}), HasSubstr("which column"));
-  EXPECT_THAT(error("y,x\n0,1\n1,2\n", {.label = "y", .positive = "7"}), HasSubstr("'7' is no value"));
+  EXPECT_THAT(error("y,x\n0,1\n1,2\n", {.label = "y", .positive = "7"}),
+              HasSubstr("'7' is no value"));
 }
 
 TEST(Features, ColumnsWithoutInformationAreIgnoredWithAWarning) {
@@ -94,12 +102,17 @@ TEST(Features, CategoriesCountMissingAsTheirOwnAndPoolTheRarest) {
 
 TEST(Features, DirectionsMustNameOneColumnOnce) {
   const char* text = "y,income,region\n0,1,n\n1,2,s\n";
-  const auto error = [&](const TrainOptions& options) { return error_of([&] { features_of(text, options); }); };
+  const auto error = [&](const TrainOptions& options) {
+    return error_of([&] { features_of(text, options); });
+  };
   EXPECT_THAT(error({.label = "y", .increasing = {"incme"}}), HasSubstr("did you mean 'income'?"));
-  EXPECT_THAT(error({.label = "y", .increasing = {"income"}, .decreasing = {"income"}}), HasSubstr("both"));
-  EXPECT_THAT(error({.label = "y", .increasing = {"region"}}), HasSubstr("category without an order"));
+  EXPECT_THAT(error({.label = "y", .increasing = {"income"}, .decreasing = {"income"}}),
+              HasSubstr("both"));
+  EXPECT_THAT(error({.label = "y", .increasing = {"region"}}),
+              HasSubstr("category without an order"));
   EXPECT_THAT(error({.label = "y", .increasing = {"y"}}), HasSubstr("is the label"));
-  EXPECT_EQ(features_of(text, {.label = "y", .decreasing = {"income"}})[0].monotonicity, Monotonicity::decreasing);
+  EXPECT_EQ(features_of(text, {.label = "y", .decreasing = {"income"}})[0].monotonicity,
+            Monotonicity::decreasing);
 }
 
 TEST(Features, OrdersMustBeWellFormedAndComplete) {
@@ -111,18 +124,22 @@ TEST(Features, OrdersMustBeWellFormedAndComplete) {
   EXPECT_THAT(error("size=S<S"), HasSubstr("different words"));
   EXPECT_THAT(error("size=S"), HasSubstr("two or more"));
   EXPECT_THAT(error("size=S<M"), HasSubstr("row 2: 'L' is not in its order S<M"));
-  const auto features = features_of(text, {.label = "y", .increasing = {"size"}, .order = {"size=S<M<L"}});
+  const auto features =
+      features_of(text, {.label = "y", .increasing = {"size"}, .order = {"size=S<M<L"}});
   EXPECT_EQ(features[0].kind, FeatureKind::ordered);
   EXPECT_THAT(features[0].words, ElementsAre("S", "M", "L"));
 }
 
 TEST(Keypoints, SitAtDistinctValuesQuantilesOrUniformly) {
   const char* text = "x,y\n1,0\n1,1\n1,0\n1,1\n2,0\n4,1\n9,0\n";
-  EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::distinct, .count = 10}), ElementsAre(1, 2, 4, 9));
+  EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::distinct, .count = 10}),
+              ElementsAre(1, 2, 4, 9));
   EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::distinct, .count = 3}), ElementsAre(1, 4, 9));
   EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::quantile, .count = 3}), ElementsAre(1, 9));
-  EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::uniform, .count = 5}), ElementsAre(1, 3, 5, 7, 9));
-  EXPECT_THAT(keypoints_of(text, {.count = 3, .range = Range{-100, 100}}), ElementsAre(-100, 0, 100));
+  EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::uniform, .count = 5}),
+              ElementsAre(1, 3, 5, 7, 9));
+  EXPECT_THAT(keypoints_of(text, {.count = 3, .range = Range{-100, 100}}),
+              ElementsAre(-100, 0, 100));
 }
 
 TEST(Keypoints, InfinitiesAreClippedNotKeypoints) {

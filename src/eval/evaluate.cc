@@ -14,7 +14,8 @@ Evaluation evaluate(const Model& model, const Table& table) {
   const std::vector<float> row_scores = scores(model.data(), data, pool);
   Evaluation evaluation{.rows = rows.size(), .rows_unlabelled = table.num_rows - rows.size()};
   for (const Metric metric : metrics_of(schema.label.task)) {
-    evaluation.metrics.push_back({metric, compute_metric(metric, data.labels, row_scores, data.weights)});
+    evaluation.metrics.push_back(
+        {metric, compute_metric(metric, data.labels, row_scores, data.weights)});
   }
   return evaluation;
 }

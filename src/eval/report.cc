@@ -19,8 +19,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What every wire before a layer is called: a feature, or "layer.output" behind a layer that mixes wires.
-std::vector<std::string> names_behind(const Layer& layer, int index, const std::vector<std::string>& before) {
+// What every wire before a layer is called: a feature, or "layer.output" behind a layer that mixes
+// wires.
+std::vector<std::string> names_behind(const Layer& layer, int index,
+                                      const std::vector<std::string>& before) {
   if (dynamic_cast<const Calibrators*>(&layer) != nullptr) return before;
   std::vector<std::string> names;
   if (const auto* gather = dynamic_cast<const Gather*>(&layer)) {
@@ -39,7 +41,8 @@ const Feature* find_feature(const Schema& schema, const std::string& name) {
 }
 
 // A calibrator as a curve: what goes in, what comes out.
-Json curve_of(const Calibrators& layer, const float* params, int unit, const std::string& wire, const Schema& schema) {
+Json curve_of(const Calibrators& layer, const float* params, int unit, const std::string& wire,
+              const Schema& schema) {
   const float* table = params + layer.unit_begin(unit);
   const std::size_t size = layer.unit_begin(unit + 1) - layer.unit_begin(unit);
   Json curve = {{"wire", wire}, {"rises", layer.rises(unit)}};
@@ -53,7 +56,8 @@ Json curve_of(const Calibrators& layer, const float* params, int unit, const std
   }
   if (feature != nullptr) {
     inputs = feature->keypoints;
-    if (feature->monotonicity == Monotonicity::decreasing) std::reverse(outputs.begin(), outputs.end());
+    if (feature->monotonicity == Monotonicity::decreasing)
+      std::reverse(outputs.begin(), outputs.end());
     if (!feature->words.empty()) curve["words"] = feature->words;
     if (feature->learns_missing) curve["missing"] = table[keypoints];
   } else {
@@ -71,7 +75,8 @@ Json linear_of(const Linear& layer, const float* params, const std::vector<std::
   Json inputs = Json::array();
   for (int j = 0; j < layer.num_inputs(); ++j) {
     const Linear::Reach reach = layer.reach(j);
-    const std::vector<float> weights(params + layer.unit_begin(j), params + layer.unit_begin(j + 1));
+    const std::vector<float> weights(params + layer.unit_begin(j),
+                                     params + layer.unit_begin(j + 1));
     inputs.push_back({{"wire", names[static_cast<std::size_t>(j)]},
                       {"first_output", reach.begin},
                       {"outputs", reach.width()},
@@ -81,7 +86,8 @@ Json linear_of(const Linear& layer, const float* params, const std::vector<std::
   return {{"inputs", inputs}, {"bias", std::vector<float>(bias, bias + layer.num_outputs())}};
 }
 
-Json lattice_of(const Lattices& layer, const float* params, int g, const std::vector<std::string>& names) {
+Json lattice_of(const Lattices& layer, const float* params, int g,
+                const std::vector<std::string>& names) {
   const auto first = names.begin() + g * layer.size();
   std::vector<bool> rises;
   for (int d = 0; d < layer.size(); ++d) rises.push_back((layer.monotone_dims(g) >> d & 1) != 0);
@@ -91,27 +97,31 @@ Json lattice_of(const Lattices& layer, const float* params, int g, const std::ve
           {"vertices", std::vector<float>(theta, theta + layer.num_vertices())}};
 }
 
-Json layer_to_json(const Network& network, int l, const std::vector<std::string>& names, const Schema& schema) {
+Json layer_to_json(const Network& network, int l, const std::vector<std::string>& names,
+                   const Schema& schema) {
   const Layer& layer = network.layer(l);
   const float* params = network.layer_params(l);
   const LayerSpec& spec = network.architecture().layers[static_cast<std::size_t>(l)];
   const auto monotone = [](const Wire& wire) { return wire.monotone; };
-  Json json = {{"layer", spec.kind == LayerKind::gather ? "gather" : to_string(spec)},
-               {"inputs", layer.num_inputs()},
-               {"outputs", layer.num_outputs()},
-               {"monotone_outputs", std::count_if(layer.outputs().begin(), layer.outputs().end(), monotone)},
-               {"parameters", layer.num_params()}};
+  Json json = {
+      {"layer", spec.kind == LayerKind::gather ? "gather" : to_string(spec)},
+      {"inputs", layer.num_inputs()},
+      {"outputs", layer.num_outputs()},
+      {"monotone_outputs", std::count_if(layer.outputs().begin(), layer.outputs().end(), monotone)},
+      {"parameters", layer.num_params()}};
   if (const auto* calibrators = dynamic_cast<const Calibrators*>(&layer)) {
     json["calibrators"] = Json::array();
     for (int u = 0; u < layer.num_units(); ++u) {
       if (layer.unit_begin(u) == layer.unit_begin(u + 1)) continue;
-      json["calibrators"].push_back(curve_of(*calibrators, params, u, names[static_cast<std::size_t>(u)], schema));
+      json["calibrators"].push_back(
+          curve_of(*calibrators, params, u, names[static_cast<std::size_t>(u)], schema));
     }
   } else if (const auto* linear = dynamic_cast<const Linear*>(&layer)) {
     json["linear"] = linear_of(*linear, params, names);
   } else if (const auto* lattices = dynamic_cast<const Lattices*>(&layer)) {
     json["lattices"] = Json::array();
-    for (int g = 0; g < layer.num_units(); ++g) json["lattices"].push_back(lattice_of(*lattices, params, g, names));
+    for (int g = 0; g < layer.num_units(); ++g)
+      json["lattices"].push_back(lattice_of(*lattices, params, g, names));
   } else if (const auto* gather = dynamic_cast<const Gather*>(&layer)) {
     json["wires"] = gather->wires();
   }
@@ -174,7 +184,8 @@ std::string curve_text(const Json& inputs, const Json& outputs, std::size_t most
     const std::size_t k = shown > 1 ? i * (n - 1) / (shown - 1) : 0;
     const std::string in = inputs[k].is_string() ? inputs[k].get<std::string>()
                                                  : fmt::format("{:.6g}", inputs[k].get<double>());
-    text += fmt::format("{}{} -> {:.3f}", i > 0 ? ", " : "", in.empty() ? "(missing)" : in, outputs[k].get<double>());
+    text += fmt::format("{}{} -> {:.3f}", i > 0 ? ", " : "", in.empty() ? "(missing)" : in,
+                        outputs[k].get<double>());
   }
   return text;
 }
@@ -183,8 +194,9 @@ void append_features(const Json& features, std::string& out) {
   out += fmt::format("\n{:<28} {:<10} {:<12} {}\n", "feature", "kind", "prediction", "values");
   for (const Json& feature : features) {
     const std::string direction = feature["monotonicity"];
-    const std::string promise =
-        direction == "increasing" ? "never falls" : direction == "decreasing" ? "never rises" : "free";
+    const std::string promise = direction == "increasing"   ? "never falls"
+                                : direction == "decreasing" ? "never rises"
+                                                            : "free";
     std::string values;
     if (feature.contains("keypoints")) {
       values = fmt::format("{} keypoints{}", feature["keypoints"].get<int>(),
@@ -198,12 +210,13 @@ void append_features(const Json& features, std::string& out) {
 }
 
 void append_layers(const Json& layers, std::string& out) {
-  out += fmt::format("\n{:<5} {:<30} {:>8} {:>8} {:>9} {:>11}\n", "layer", "", "inputs", "outputs", "monotone",
-                     "parameters");
+  out += fmt::format("\n{:<5} {:<30} {:>8} {:>8} {:>9} {:>11}\n", "layer", "", "inputs", "outputs",
+                     "monotone", "parameters");
   int index = 0;
   for (const Json& layer : layers) {
-    out += fmt::format("{:<5} {:<30} {:>8} {:>8} {:>9} {:>11}\n", ++index, layer["layer"].get<std::string>(),
-                       layer["inputs"].get<int>(), layer["outputs"].get<int>(), layer["monotone_outputs"].get<int>(),
+    out += fmt::format("{:<5} {:<30} {:>8} {:>8} {:>9} {:>11}\n", ++index,
+                       layer["layer"].get<std::string>(), layer["inputs"].get<int>(),
+                       layer["outputs"].get<int>(), layer["monotone_outputs"].get<int>(),
                        layer["parameters"].get<std::size_t>());
   }
 }
@@ -215,8 +228,10 @@ void append_curves(const Json& layers, std::string& out) {
     out += "\ncalibrators of the inputs (--json has every keypoint)\n";
     for (const Json& curve : layer["calibrators"]) {
       const Json& inputs = curve.contains("words") ? curve["words"] : curve["inputs"];
-      out += fmt::format("  {}: {}", curve["wire"].get<std::string>(), curve_text(inputs, curve["outputs"], kShown));
-      if (curve.contains("missing")) out += fmt::format(", (missing) -> {:.3f}", curve["missing"].get<double>());
+      out += fmt::format("  {}: {}", curve["wire"].get<std::string>(),
+                         curve_text(inputs, curve["outputs"], kShown));
+      if (curve.contains("missing"))
+        out += fmt::format(", (missing) -> {:.3f}", curve["missing"].get<double>());
       out += "\n";
     }
     return;
@@ -232,11 +247,14 @@ void append_wiring(const Json& layers, std::string& out) {
     if (!layer.contains("lattices")) continue;
     const Json& lattices = layer["lattices"];
     out += fmt::format("\nwiring of layer {}, a + where a lattice must rise{}\n", index,
-                       lattices.size() > kShown ? fmt::format(" (the first {} of {})", kShown, lattices.size()) : "");
+                       lattices.size() > kShown
+                           ? fmt::format(" (the first {} of {})", kShown, lattices.size())
+                           : "");
     for (std::size_t g = 0; g < std::min(kShown, lattices.size()); ++g) {
       std::string wires;
       for (std::size_t d = 0; d < lattices[g]["wires"].size(); ++d) {
-        wires += " " + lattices[g]["wires"][d].get<std::string>() + (lattices[g]["rises"][d].get<bool>() ? "+" : "");
+        wires += " " + lattices[g]["wires"][d].get<std::string>() +
+                 (lattices[g]["rises"][d].get<bool>() ? "+" : "");
       }
       out += fmt::format("  lattice {}:{}\n", g, wires);
     }
@@ -250,19 +268,25 @@ std::string inspect_json(const Model& model) { return describe_model(model).dump
 std::string inspect_text(const Model& model) {
   const Json json = describe_model(model);
   const Json& training = json["training"];
-  std::string out = fmt::format("{} of '{}'", json["task"].get<std::string>(), json["label"].get<std::string>());
+  std::string out =
+      fmt::format("{} of '{}'", json["task"].get<std::string>(), json["label"].get<std::string>());
   if (json.contains("positive")) {
-    out += fmt::format(", '{}' against '{}'", json["positive"].get<std::string>(), json["negative"].get<std::string>());
+    out += fmt::format(", '{}' against '{}'", json["positive"].get<std::string>(),
+                       json["negative"].get<std::string>());
   }
-  out += fmt::format("\narchitecture  {}\nparameters    {}\nhash          {}\n", model.architecture(),
-                     model.num_parameters(), model.hash());
-  if (model.num_members() > 1) out += fmt::format("networks      {}, averaged\n", model.num_members());
-  out += fmt::format("trained on    {} rows, {} to validate\n", training["train_rows"].get<std::size_t>(),
+  out += fmt::format("\narchitecture  {}\nparameters    {}\nhash          {}\n",
+                     model.architecture(), model.num_parameters(), model.hash());
+  if (model.num_members() > 1)
+    out += fmt::format("networks      {}, averaged\n", model.num_members());
+  out += fmt::format("trained on    {} rows, {} to validate\n",
+                     training["train_rows"].get<std::size_t>(),
                      training["valid_rows"].get<std::size_t>());
   if (training.contains("validation")) {
     std::string metrics;
     for (const auto& [name, value] : training["validation"].items()) {
-      if (value.is_number()) metrics += fmt::format("{}{} {:.6g}", metrics.empty() ? "" : ", ", name, value.get<double>());
+      if (value.is_number())
+        metrics +=
+            fmt::format("{}{} {:.6g}", metrics.empty() ? "" : ", ", name, value.get<double>());
     }
     out += "validation    " + metrics + "\n";
   }

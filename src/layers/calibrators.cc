@@ -29,7 +29,8 @@ double mean_value(const float* values, const std::vector<float>& shares) {
 
 float category_value(const float* values, const Wire& wire, float code) {
   const int c = static_cast<int>(code);
-  return c < wire.num_categories() ? values[c] : static_cast<float>(mean_value(values, wire.shares));
+  return c < wire.num_categories() ? values[c]
+                                   : static_cast<float>(mean_value(values, wire.shares));
 }
 
 // A missing cell reads the value behind the table; the table itself is read at 0 and then replaced.
@@ -39,7 +40,8 @@ void hide_missing(const float* in, float* positions) {
 
 }  // namespace
 
-Calibrators::Calibrators(std::vector<Wire> inputs, const Shape& shape) : Layer(std::move(inputs)), shape_(shape) {
+Calibrators::Calibrators(std::vector<Wire> inputs, const Shape& shape)
+    : Layer(std::move(inputs)), shape_(shape) {
   const Range range = shape.range.value_or(Range{0, 1});
   for (int u = 0; u < num_inputs(); ++u) {
     add_unit(num_params_of(wire(u), shape_));
@@ -51,7 +53,8 @@ Calibrators::Calibrators(std::vector<Wire> inputs, const Shape& shape) : Layer(s
 
 std::size_t Calibrators::num_params_of(const Wire& wire, const Shape& shape) {
   if (wire.is_category()) return shape.categories == CategoryWires::pass ? 0 : wire.shares.size();
-  if (wire.keypoints > 0) return static_cast<std::size_t>(wire.keypoints) + (wire.learns_missing ? 1 : 0);
+  if (wire.keypoints > 0)
+    return static_cast<std::size_t>(wire.keypoints) + (wire.learns_missing ? 1 : 0);
   return static_cast<std::size_t>(shape.keypoints);
 }
 
@@ -64,14 +67,18 @@ Calibrators::UnitKind Calibrators::kind(int unit) const {
 
 int Calibrators::keypoints(int unit) const {
   switch (kind(unit)) {
-    case UnitKind::position: return wire(unit).keypoints;
-    case UnitKind::uniform: return shape_.keypoints;
-    default: return 0;
+    case UnitKind::position:
+      return wire(unit).keypoints;
+    case UnitKind::uniform:
+      return shape_.keypoints;
+    default:
+      return 0;
   }
 }
 
 bool Calibrators::rises(int unit) const {
-  return keypoints(unit) > 0 && (wire(unit).monotone || shape_.monotone == MonotoneCalibrators::all);
+  return keypoints(unit) > 0 &&
+         (wire(unit).monotone || shape_.monotone == MonotoneCalibrators::all);
 }
 
 Range Calibrators::range(int unit) const {
@@ -143,8 +150,8 @@ void Calibrators::forward(const float* params, const float* in, float* out, floa
   }
 }
 
-void Calibrators::backward(const float* params, const float* in, const float* grad_out, float* grad_in,
-                           float* grad_params, float* scratch) const {
+void Calibrators::backward(const float* params, const float* in, const float* grad_out,
+                           float* grad_in, float* grad_params, float* scratch) const {
   float* positions = scratch;
   float* slopes = scratch + kTile;
   for (int u = 0; u < num_units(); ++u, in += kTile, grad_out += kTile) {
@@ -200,8 +207,10 @@ void Calibrators::initialize(float* params, const InitialState& state) {
     // A straight line from 0 to 1; around 0 where the output has no bounds.
     const float shift = shape_.bounds == OutputBounds::none ? 0.5f : 0.0f;
     const int last = keypoints(u) - 1;
-    for (int k = 0; k <= last; ++k) table[k] = static_cast<float>(k) / static_cast<float>(last) - shift;
-    for (std::size_t i = static_cast<std::size_t>(last + 1); i < unit_begin(u + 1) - unit_begin(u); ++i) {
+    for (int k = 0; k <= last; ++k)
+      table[k] = static_cast<float>(k) / static_cast<float>(last) - shift;
+    for (std::size_t i = static_cast<std::size_t>(last + 1); i < unit_begin(u + 1) - unit_begin(u);
+         ++i) {
       table[i] = 0.5f - shift;  // missing, and categories
     }
   }
@@ -213,7 +222,8 @@ void Calibrators::project(float* unit_params, int unit, Projection) const {
   if (shape_.bounds == OutputBounds::unit_interval) clip({unit_params, size}, 0, 1);
 }
 
-void Calibrators::penalize(const float* unit_params, float* unit_grad, int unit, const Penalties& penalties) const {
+void Calibrators::penalize(const float* unit_params, float* unit_grad, int unit,
+                           const Penalties& penalties) const {
   const float* b = unit_params;
   for (int k = 0; k + 1 < keypoints(unit); ++k) {  // (b[k+1] - b[k])^2
     const float d = 2 * penalties.calibrator_laplacian * (b[k + 1] - b[k]);
@@ -237,7 +247,9 @@ Check Calibrators::check(const float* params, const CulpritSink& sink) const {
   Check total;
   for (int u = 0; u < num_units(); ++u) {
     const std::span<const float> table(params + unit_begin(u), unit_begin(u + 1) - unit_begin(u));
-    const auto name = [&](const Culprit& culprit) { sink(describe("calibrator", u, "output", culprit)); };
+    const auto name = [&](const Culprit& culprit) {
+      sink(describe("calibrator", u, "output", culprit));
+    };
     if (shape_.bounds == OutputBounds::unit_interval) total += check_bounds(table, 0, 1, name);
     if (rises(u)) total += check_chain(table.first(static_cast<std::size_t>(keypoints(u))), name);
   }

@@ -3,9 +3,10 @@
 //
 //   c(x) = b[k] + t (b[k+1] - b[k]),  a[k] <= x <= a[k+1],  t = (x - a[k]) / (a[k+1] - a[k])
 //
-// A raw number arrives as its position k + t among the keypoints of its feature, or as "missing", which
-// has an output of its own. A raw category has a learned value a category, or, before a linear layer,
-// passes through to be looked up there. Any other wire has uniform keypoints over a range.
+// A raw number arrives as its position k + t among the keypoints of its feature, or as "missing",
+// which has an output of its own. A raw category has a learned value a category, or, before a
+// linear layer, passes through to be looked up there. Any other wire has uniform keypoints over a
+// range.
 #pragma once
 
 #include <optional>
@@ -21,8 +22,8 @@ enum class OutputBounds { unit_interval, none };
 class Calibrators final : public Layer {
  public:
   struct Shape {
-    int keypoints = 20;              // of wires that are not raw
-    std::optional<Range> range;      // of wires that are not raw; fitted to the data if absent
+    int keypoints = 20;          // of wires that are not raw
+    std::optional<Range> range;  // of wires that are not raw; fitted to the data if absent
     MonotoneCalibrators monotone = MonotoneCalibrators::required;
     CategoryWires categories = CategoryWires::calibrate;
     OutputBounds bounds = OutputBounds::unit_interval;
@@ -37,11 +38,12 @@ class Calibrators final : public Layer {
   std::size_t scratch_size() const override { return 2 * kTile; }
   void evaluate(const float* params, const double* in, double* out) const override;
   void forward(const float* params, const float* in, float* out, float* scratch) const override;
-  void backward(const float* params, const float* in, const float* grad_out, float* grad_in, float* grad_params,
-                float* scratch) const override;
+  void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
+                float* grad_params, float* scratch) const override;
   void initialize(float* params, const InitialState& state) override;
   void project(float* unit_params, int unit, Projection how) const override;
-  void penalize(const float* unit_params, float* unit_grad, int unit, const Penalties& penalties) const override;
+  void penalize(const float* unit_params, float* unit_grad, int unit,
+                const Penalties& penalties) const override;
   float rate_scale() const override;
   Check check(const float* params, const CulpritSink& sink) const override;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One test for every layer: the fast forward agrees with the reference, and the gradients agree with
-// finite differences of the reference.
+// One test for every layer: the fast forward agrees with the reference, and the gradients agree
+// with finite differences of the reference.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ inline std::vector<float> random_tile(const Layer& layer, Random& random, double
 }
 
 // sum over rows and outputs of grad_out * output, by the reference.
-inline double reference_sum(const Layer& layer, const std::vector<float>& params, const std::vector<double>& tile,
-                            const std::vector<float>& grad_out) {
+inline double reference_sum(const Layer& layer, const std::vector<float>& params,
+                            const std::vector<double>& tile, const std::vector<float>& grad_out) {
   std::vector<double> in(static_cast<std::size_t>(layer.num_inputs()));
   std::vector<double> out(static_cast<std::size_t>(layer.num_outputs()));
   double sum = 0;
@@ -41,8 +41,10 @@ inline double reference_sum(const Layer& layer, const std::vector<float>& params
   return sum;
 }
 
-inline void check_forward(const Layer& layer, const std::vector<float>& params, const std::vector<float>& tile) {
-  std::vector<float> out(static_cast<std::size_t>(layer.num_outputs()) * kTile), scratch(layer.scratch_size());
+inline void check_forward(const Layer& layer, const std::vector<float>& params,
+                          const std::vector<float>& tile) {
+  std::vector<float> out(static_cast<std::size_t>(layer.num_outputs()) * kTile),
+      scratch(layer.scratch_size());
   layer.forward(params.data(), tile.data(), out.data(), scratch.data());
   std::vector<double> row(static_cast<std::size_t>(layer.num_inputs()));
   std::vector<double> wanted(static_cast<std::size_t>(layer.num_outputs()));
@@ -50,7 +52,8 @@ inline void check_forward(const Layer& layer, const std::vector<float>& params, 
     for (std::size_t j = 0; j < row.size(); ++j) row[j] = tile[j * kTile + r];
     layer.evaluate(params.data(), row.data(), wanted.data());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      ASSERT_NEAR(out[i * kTile + r], wanted[i], 2e-5 * (1 + std::abs(wanted[i]))) << "output " << i << ", row " << r;
+      ASSERT_NEAR(out[i * kTile + r], wanted[i], 2e-5 * (1 + std::abs(wanted[i])))
+          << "output " << i << ", row " << r;
     }
   }
 }
@@ -63,10 +66,12 @@ inline void check_layer(const Layer& layer, Random& random, double lo, double hi
   const std::vector<float> tile = random_tile(layer, random, lo, hi);
   check_forward(layer, params, tile);
 
-  std::vector<float> grad_out(static_cast<std::size_t>(layer.num_outputs()) * kTile), scratch(layer.scratch_size());
+  std::vector<float> grad_out(static_cast<std::size_t>(layer.num_outputs()) * kTile),
+      scratch(layer.scratch_size());
   for (float& g : grad_out) g = static_cast<float>(random.normal());
   std::vector<float> grad_in(tile.size(), 0.0f), grad_params(params.size(), 0.0f);
-  layer.backward(params.data(), tile.data(), grad_out.data(), grad_in.data(), grad_params.data(), scratch.data());
+  layer.backward(params.data(), tile.data(), grad_out.data(), grad_in.data(), grad_params.data(),
+                 scratch.data());
 
   const std::vector<double> x(tile.begin(), tile.end());
   // An unseen category adds no gradient: it is never trained on. Rows that have one are left out.
@@ -74,29 +79,35 @@ inline void check_layer(const Layer& layer, Random& random, double lo, double hi
   for (std::size_t j = 0; j < layer.inputs().size(); ++j) {
     for (std::size_t r = 0; r < kTile; ++r) {
       const Wire& wire = layer.inputs()[j];
-      if (!wire.is_category() || tile[j * kTile + r] < static_cast<float>(wire.num_categories())) continue;
+      if (!wire.is_category() || tile[j * kTile + r] < static_cast<float>(wire.num_categories()))
+        continue;
       for (std::size_t i = 0; i < layer.outputs().size(); ++i) seen_grad_out[i * kTile + r] = 0;
     }
   }
   std::fill(grad_params.begin(), grad_params.end(), 0.0f);
-  layer.backward(params.data(), tile.data(), seen_grad_out.data(), grad_in.data(), grad_params.data(), scratch.data());
+  layer.backward(params.data(), tile.data(), seen_grad_out.data(), grad_in.data(),
+                 grad_params.data(), scratch.data());
   for (std::size_t p = 0; p < params.size(); ++p) {
     std::vector<float> up = params, down = params;
     up[p] += 0.25f;
     down[p] -= 0.25f;
-    const double slope = (reference_sum(layer, up, x, seen_grad_out) - reference_sum(layer, down, x, seen_grad_out)) /
+    const double slope = (reference_sum(layer, up, x, seen_grad_out) -
+                          reference_sum(layer, down, x, seen_grad_out)) /
                          (static_cast<double>(up[p]) - down[p]);
     ASSERT_NEAR(grad_params[p], slope, 2e-4 * (1 + std::abs(slope))) << "parameter " << p;
   }
   for (std::size_t j = 0; j < layer.inputs().size(); ++j) {
-    if (layer.inputs()[j].keypoints > 0 || layer.inputs()[j].is_category()) continue;  // the table has no gradient
+    if (layer.inputs()[j].keypoints > 0 || layer.inputs()[j].is_category())
+      continue;  // the table has no gradient
     for (std::size_t r = 0; r < kTile; ++r) {
       std::vector<double> up = x, down = x;
       up[j * kTile + r] += 1e-6;
       down[j * kTile + r] -= 1e-6;
       const double slope = (reference_sum(layer, params, up, seen_grad_out) -
-                            reference_sum(layer, params, down, seen_grad_out)) / 2e-6;
-      ASSERT_NEAR(grad_in[j * kTile + r], slope, 2e-4 * (1 + std::abs(slope))) << "input " << j << ", row " << r;
+                            reference_sum(layer, params, down, seen_grad_out)) /
+                           2e-6;
+      ASSERT_NEAR(grad_in[j * kTile + r], slope, 2e-4 * (1 + std::abs(slope)))
+          << "input " << j << ", row " << r;
     }
   }
 }

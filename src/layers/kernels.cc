@@ -9,9 +9,10 @@
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "layers/kernels.cc"
+// clang-format off: the order matters
 #include "hwy/foreach_target.h"
-//
 #include "layers/v16.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace espalier {
@@ -34,8 +35,8 @@ void interpolate(const float* table, int last, const float* positions, float* ou
   }
 }
 
-void interpolate_backward(const float* table, int last, const float* positions, const float* grad_out,
-                          float* grad_table, float* grad_positions) {
+void interpolate_backward(const float* table, int last, const float* positions,
+                          const float* grad_out, float* grad_table, float* grad_positions) {
   for (int r = 0; r < kTile; ++r) {
     const int k = std::min(static_cast<int>(positions[r]), last - 1);
     const float t = positions[r] - static_cast<float>(k);
@@ -46,8 +47,8 @@ void interpolate_backward(const float* table, int last, const float* positions, 
   }
 }
 
-void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params, std::ptrdiff_t output,
-               const float* in, float* out) {
+void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params,
+               std::ptrdiff_t output, const float* in, float* out) {
   V16 sum0 = load(out), sum1 = load(out + 16), sum2 = load(out + 32), sum3 = load(out + 48);
   for (const LinearTerm* term = terms; term != terms + num_terms; ++term) {
     const V16 w = set(params[term->weight + output]);
@@ -123,9 +124,9 @@ void add_rows_to_tile(const float* rows, int n, float* wires) {
   }
 }
 
-// Folds sixteen rows through a lattice, input by input: halves the table each time. Level d of the tree
-// has 2^(size-1-d) nodes of 16 floats; with keep_levels they lie one behind the other, else each level
-// overwrites the one before.
+// Folds sixteen rows through a lattice, input by input: halves the table each time. Level d of the
+// tree has 2^(size-1-d) nodes of 16 floats; with keep_levels they lie one behind the other, else
+// each level overwrites the one before.
 HWY_INLINE V16 fold(const float* theta, int size, const float* x, float* tree, bool keep_levels) {
   std::size_t nodes = std::size_t{1} << (size - 1);
   const V16 x0 = load(x);
@@ -151,10 +152,10 @@ void lattice_forward(const float* theta, int size, const float* x, float* out, f
   for (int r = 0; r < kTile; r += 16) store(fold(theta, size, x + r, tree, false), out + r);
 }
 
-// Walks the kept levels back from the root; a node's gradient replaces its value once both its children
-// have been read. leaf_sums: [2^size][16], added to.
-HWY_INLINE void unfold(const float* theta, int size, const float* x, V16 grad, float* grad_x, float* tree,
-                       float* leaf_sums) {
+// Walks the kept levels back from the root; a node's gradient replaces its value once both its
+// children have been read. leaf_sums: [2^size][16], added to.
+HWY_INLINE void unfold(const float* theta, int size, const float* x, V16 grad, float* grad_x,
+                       float* tree, float* leaf_sums) {
   const std::size_t half = std::size_t{1} << (size - 1);
   float* level = tree + 16 * (2 * half - 2);  // the root, the last of 2^size - 1 nodes
   store(grad, level);
@@ -186,8 +187,8 @@ HWY_INLINE void unfold(const float* theta, int size, const float* x, V16 grad, f
   store(slope, grad_x);
 }
 
-void lattice_backward(const float* theta, int size, const float* x, const float* grad_out, float* grad_x,
-                      float* grad_theta, float* tree) {
+void lattice_backward(const float* theta, int size, const float* x, const float* grad_out,
+                      float* grad_x, float* grad_theta, float* tree) {
   const std::size_t vertices = std::size_t{1} << size;
   float* leaf_sums = tree + 16 * vertices;
   std::fill_n(leaf_sums, 16 * vertices, 0.0f);
@@ -199,8 +200,9 @@ void lattice_backward(const float* theta, int size, const float* x, const float*
 }
 
 // Sixteen parameters. Decay shrinks the parameter itself, apart from the gradient.
-HWY_INLINE void adam_step_16(const AdamStep& step, float* const* shard_grads, int num_shards, std::size_t i,
-                             const float* penalty, float* params, float* mean, float* variance) {
+HWY_INLINE void adam_step_16(const AdamStep& step, float* const* shard_grads, int num_shards,
+                             std::size_t i, const float* penalty, float* params, float* mean,
+                             float* variance) {
   V16 g = load(shard_grads[0] + i);
   store(set(0), shard_grads[0] + i);
   for (int s = 1; s < num_shards; ++s) {
@@ -213,14 +215,15 @@ HWY_INLINE void adam_step_16(const AdamStep& step, float* const* shard_grads, in
   const V16 v = fma(set(1 - kAdamBeta2), g * g - load(variance + i), load(variance + i));
   store(m, mean + i);
   store(v, variance + i);
-  const V16 direction = (m * set(step.correction1)) / (sqrt(v * set(step.correction2)) + set(step.epsilon));
+  const V16 direction =
+      (m * set(step.correction1)) / (sqrt(v * set(step.correction2)) + set(step.epsilon));
   const V16 p = load(params + i);
   const V16 decayed = fma(set(-step.decay), p, p);
   store(fma(set(-step.learning_rate), direction, decayed), params + i);
 }
 
-void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards, const float* penalty, float* params,
-               float* mean, float* variance, std::size_t n) {
+void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards,
+               const float* penalty, float* params, float* mean, float* variance, std::size_t n) {
   std::size_t i = 0;
   for (; i + 16 <= n; i += 16) {
     adam_step_16(step, shard_grads, num_shards, i, penalty, params, mean, variance);
@@ -273,13 +276,13 @@ void uniform_positions(const float* x, float lo, float inverse_step, float last,
 void interpolate(const float* table, int last, const float* positions, float* out) {
   HWY_DYNAMIC_DISPATCH(interpolate)(table, last, positions, out);
 }
-void interpolate_backward(const float* table, int last, const float* positions, const float* grad_out,
-                          float* grad_table, float* grad_positions) {
+void interpolate_backward(const float* table, int last, const float* positions,
+                          const float* grad_out, float* grad_table, float* grad_positions) {
   HWY_DYNAMIC_DISPATCH(interpolate_backward)
   (table, last, positions, grad_out, grad_table, grad_positions);
 }
-void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params, std::ptrdiff_t output,
-               const float* in, float* out) {
+void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params,
+               std::ptrdiff_t output, const float* in, float* out) {
   HWY_DYNAMIC_DISPATCH(add_terms)(terms, num_terms, params, output, in, out);
 }
 void weighted_sum(const float* weights, const float* wires, std::size_t n, float* out) {
@@ -302,12 +305,12 @@ std::size_t lattice_scratch(int size) { return std::size_t{32} << size; }
 void lattice_forward(const float* theta, int size, const float* x, float* out, float* tree) {
   HWY_DYNAMIC_DISPATCH(lattice_forward)(theta, size, x, out, tree);
 }
-void lattice_backward(const float* theta, int size, const float* x, const float* grad_out, float* grad_x,
-                      float* grad_theta, float* tree) {
+void lattice_backward(const float* theta, int size, const float* x, const float* grad_out,
+                      float* grad_x, float* grad_theta, float* tree) {
   HWY_DYNAMIC_DISPATCH(lattice_backward)(theta, size, x, grad_out, grad_x, grad_theta, tree);
 }
-void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards, const float* penalty, float* params,
-               float* mean, float* variance, std::size_t n) {
+void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards,
+               const float* penalty, float* params, float* mean, float* variance, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(adam_step)
   (step, shard_grads, num_shards, penalty, params, mean, variance, n);
 }

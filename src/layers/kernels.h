@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hot loops, compiled for AVX-512, AVX2 and plain scalar code and chosen at run time. All three
-// give the same bits: the operations of one result and their order are fixed, a*b+c is always fused,
-// and sums over the rows of a tile run over 16 fixed lanes that are folded in a fixed order.
+// give the same bits: the operations of one result and their order are fixed, a*b+c is always
+// fused, and sums over the rows of a tile run over 16 fixed lanes that are folded in a fixed order.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ void uniform_positions(const float* x, float lo, float inverse_step, float last,
 void interpolate(const float* table, int last, const float* positions, float* out);
 
 /// Adds the gradient of the table and writes the slope at each position times grad_out.
-void interpolate_backward(const float* table, int last, const float* positions, const float* grad_out,
-                          float* grad_table, float* grad_positions);
+void interpolate_backward(const float* table, int last, const float* positions,
+                          const float* grad_out, float* grad_table, float* grad_positions);
 
 /// One number input of a linear layer: its wire, and where its weight to output 0 would lie.
 struct LinearTerm {
@@ -38,8 +38,8 @@ struct LinearTerm {
 };
 
 /// out[r] += sum over terms of params[term.weight + output] * in[term.wire][r], over a tile.
-void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params, std::ptrdiff_t output,
-               const float* in, float* out);
+void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params,
+               std::ptrdiff_t output, const float* in, float* out);
 
 /// out[r] = sum over i < n of weights[i] * wires[i][r], over a tile.
 void weighted_sum(const float* weights, const float* wires, std::size_t n, float* out);
@@ -57,16 +57,17 @@ void add_scaled(float weight, const float* x, float* out, std::size_t n);
 void tile_to_rows(const float* wires, int n, float* rows);
 void add_rows_to_tile(const float* rows, int n, float* wires);
 
-/// Multilinear interpolation of theta[2^size] at x[size][kTile]; tree: lattice_scratch(size) floats.
+/// Multilinear interpolation of theta[2^size] at x[size][kTile]; tree: lattice_scratch(size)
+/// floats.
 std::size_t lattice_scratch(int size);
 void lattice_forward(const float* theta, int size, const float* x, float* out, float* tree);
 /// Adds to grad_theta and overwrites grad_x.
-void lattice_backward(const float* theta, int size, const float* x, const float* grad_out, float* grad_x,
-                      float* grad_theta, float* tree);
+void lattice_backward(const float* theta, int size, const float* x, const float* grad_out,
+                      float* grad_x, float* grad_theta, float* tree);
 
-/// Sums the gradients of the shards in order, zeroes them, and takes one step of Adam over n parameters.
-/// penalty: gradient to add, or null.
-void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards, const float* penalty, float* params,
-               float* mean, float* variance, std::size_t n);
+/// Sums the gradients of the shards in order, zeroes them, and takes one step of Adam over n
+/// parameters. penalty: gradient to add, or null.
+void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards,
+               const float* penalty, float* params, float* mean, float* variance, std::size_t n);
 
 }  // namespace espalier

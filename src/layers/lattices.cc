@@ -62,8 +62,8 @@ void simplex_forward(const float* theta, int size, const float* x, float* out) {
   }
 }
 
-void simplex_backward(const float* theta, int size, const float* x, const float* grad_out, float* grad_x,
-                      float* grad_theta) {
+void simplex_backward(const float* theta, int size, const float* x, const float* grad_out,
+                      float* grad_x, float* grad_theta) {
   int dims[32];
   for (int r = 0; r < kTile; ++r) {
     sort_dims(x + r, kTile, size, dims);
@@ -86,7 +86,8 @@ void clip_unit(const float* in, std::size_t n, float* out) {
 
 }  // namespace
 
-Lattices::Lattices(std::vector<Wire> inputs, const Shape& shape) : Layer(std::move(inputs)), shape_(shape) {
+Lattices::Lattices(std::vector<Wire> inputs, const Shape& shape)
+    : Layer(std::move(inputs)), shape_(shape) {
   const int num_lattices = num_inputs() / shape.size;
   for (int g = 0; g < num_lattices; ++g) {
     std::uint32_t dims = 0;
@@ -100,7 +101,8 @@ Lattices::Lattices(std::vector<Wire> inputs, const Shape& shape) : Layer(std::mo
 }
 
 std::size_t Lattices::scratch_size() const {
-  // The clipped inputs of a lattice, their gradient where nobody asks for it, the tree of the kernel.
+  // The clipped inputs of a lattice, their gradient where nobody asks for it, the tree of the
+  // kernel.
   return 2 * static_cast<std::size_t>(kTile * shape_.size) + lattice_scratch(shape_.size);
 }
 
@@ -132,11 +134,13 @@ void Lattices::backward(const float* params, const float* in, const float* grad_
   const auto tile = static_cast<std::size_t>(kTile * shape_.size);
   for (int g = 0; g < num_units(); ++g, in += tile, grad_out += kTile) {
     clip_unit(in, tile, scratch);
-    float* grad_x = grad_in != nullptr ? grad_in + static_cast<std::size_t>(g) * tile : scratch + tile;
+    float* grad_x =
+        grad_in != nullptr ? grad_in + static_cast<std::size_t>(g) * tile : scratch + tile;
     const float* theta = params + unit_begin(g);
     float* grad_theta = grad_params + unit_begin(g);
     if (shape_.interpolation == Interpolation::multilinear) {
-      lattice_backward(theta, shape_.size, scratch, grad_out, grad_x, grad_theta, scratch + 2 * tile);
+      lattice_backward(theta, shape_.size, scratch, grad_out, grad_x, grad_theta,
+                       scratch + 2 * tile);
     } else {
       simplex_backward(theta, shape_.size, scratch, grad_out, grad_x, grad_theta);
     }
@@ -146,14 +150,16 @@ void Lattices::backward(const float* params, const float* in, const float* grad_
   }
 }
 
-// A linear function from 0 to 1, the same slope along each input, plus noise; around 0 where the output
-// has no bounds.
+// A linear function from 0 to 1, the same slope along each input, plus noise; around 0 where the
+// output has no bounds.
 void Lattices::initialize(float* params, const InitialState& state) {
-  const double shift = shape_.bounds == OutputBounds::none && state.mode == Initialization::data ? 0.5 : 0.0;
+  const double shift =
+      shape_.bounds == OutputBounds::none && state.mode == Initialization::data ? 0.5 : 0.0;
   for (int g = 0; g < num_units(); ++g) {
     for (std::size_t v = 0; v < num_vertices(); ++v) {
       const double line = static_cast<double>(std::popcount(v)) / shape_.size - shift;
-      const double noise = state.lattice_noise > 0 ? state.lattice_noise * state.random->normal() : 0;
+      const double noise =
+          state.lattice_noise > 0 ? state.lattice_noise * state.random->normal() : 0;
       params[unit_begin(g) + v] = static_cast<float>(line + noise);
     }
   }
@@ -169,11 +175,13 @@ void Lattices::project(float* unit_params, int unit, Projection how) const {
   if (shape_.bounds == OutputBounds::unit_interval) clip(theta, 0, 1);
 }
 
-void Lattices::penalize(const float* unit_params, float* unit_grad, int, const Penalties& penalties) const {
+void Lattices::penalize(const float* unit_params, float* unit_grad, int,
+                        const Penalties& penalties) const {
   const float* theta = unit_params;
   for (int d = 0; d < shape_.size; ++d) {
     const std::size_t step = std::size_t{1} << d;
-    for (std::size_t v = 0; v < num_vertices(); ++v) {  // (theta[v + d] - theta[v])^2 along each edge
+    for (std::size_t v = 0; v < num_vertices();
+         ++v) {  // (theta[v + d] - theta[v])^2 along each edge
       if ((v & step) != 0) continue;
       const float slope = 2 * penalties.lattice_laplacian * (theta[v | step] - theta[v]);
       unit_grad[v] -= slope;
@@ -199,7 +207,9 @@ Check Lattices::check(const float* params, const CulpritSink& sink) const {
   Check total;
   for (int g = 0; g < num_units(); ++g) {
     const std::span<const float> theta(params + unit_begin(g), num_vertices());
-    const auto name = [&](const Culprit& culprit) { sink(describe("lattice", g, "vertex", culprit)); };
+    const auto name = [&](const Culprit& culprit) {
+      sink(describe("lattice", g, "vertex", culprit));
+    };
     if (shape_.bounds == OutputBounds::unit_interval) total += check_bounds(theta, 0, 1, name);
     total += check_cube(theta, monotone_dims(g), name);
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ensemble of lattices (the paper, section 2, "Ensemble of Lattices Layer"): lattice g interpolates a
-// table of 2^S values, one a vertex of the unit cube, at its S wires g*S ... g*S + S - 1.
+// An ensemble of lattices (the paper, section 2, "Ensemble of Lattices Layer"): lattice g
+// interpolates a table of 2^S values, one a vertex of the unit cube, at its S wires g*S ... g*S + S
+// - 1.
 //
 //   multilinear: sum over vertices v of theta[v] * prod_d x[d]^v[d] (1 - x[d])^(1 - v[d])
-//   simplex:     theta[0] + sum_i x[p_i] (theta[v_i] - theta[v_{i-1}]), where x[p_1] >= x[p_2] >= ...
+//   simplex:     theta[0] + sum_i x[p_i] (theta[v_i] - theta[v_{i-1}]), where x[p_1] >= x[p_2] >=
+//   ...
 //                and v_i has the bits p_1 ... p_i
 //
 // theta: [num_lattices][2^S], bit d of a vertex is v[d]. Inputs are clipped to [0, 1].
@@ -28,18 +30,23 @@ class Lattices final : public Layer {
   std::size_t scratch_size() const override;
   void evaluate(const float* params, const double* in, double* out) const override;
   void forward(const float* params, const float* in, float* out, float* scratch) const override;
-  void backward(const float* params, const float* in, const float* grad_out, float* grad_in, float* grad_params,
-                float* scratch) const override;
+  void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
+                float* grad_params, float* scratch) const override;
   void initialize(float* params, const InitialState& state) override;
   void project(float* unit_params, int unit, Projection how) const override;
-  void penalize(const float* unit_params, float* unit_grad, int unit, const Penalties& penalties) const override;
-  float rate_scale() const override { return shape_.bounds == OutputBounds::none ? 1 : kInnerTableRate; }
+  void penalize(const float* unit_params, float* unit_grad, int unit,
+                const Penalties& penalties) const override;
+  float rate_scale() const override {
+    return shape_.bounds == OutputBounds::none ? 1 : kInnerTableRate;
+  }
   Check check(const float* params, const CulpritSink& sink) const override;
 
   int size() const { return shape_.size; }
   std::size_t num_vertices() const { return std::size_t{1} << shape_.size; }
   /// The dimensions in which a lattice must rise, as bits.
-  std::uint32_t monotone_dims(int lattice) const { return monotone_dims_[static_cast<std::size_t>(lattice)]; }
+  std::uint32_t monotone_dims(int lattice) const {
+    return monotone_dims_[static_cast<std::size_t>(lattice)];
+  }
 
  private:
   Shape shape_;

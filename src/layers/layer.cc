@@ -5,10 +5,12 @@
 
 namespace espalier {
 
-std::string describe(std::string_view unit, int index, std::string_view part, const Culprit& culprit) {
+std::string describe(std::string_view unit, int index, std::string_view part,
+                     const Culprit& culprit) {
   const auto& [i, j, low, high] = culprit;
   if (i == j) return fmt::format("{} {}: {} {}: wanted {} <= {}", unit, index, part, i, low, high);
-  return fmt::format("{} {}: {} {} is {}, above {} {}, {}", unit, index, part, i, low, part, j, high);
+  return fmt::format("{} {}: {} {} is {}, above {} {}, {}", unit, index, part, i, low, part, j,
+                     high);
 }
 
 }  // namespace espalier

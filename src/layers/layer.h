@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every layer of a network is: a shape, and a view of its share of the flat parameter buffer.
 //
-// Rows travel in tiles, wire-major: tile[wire][kTile]. A layer reads the tile of the layer before it
-// and writes its own. `evaluate` is the reference, one row in double, written as the paper writes it;
-// `forward` and `backward` are the fast twins that training and prediction use.
+// Rows travel in tiles, wire-major: tile[wire][kTile]. A layer reads the tile of the layer before
+// it and writes its own. `evaluate` is the reference, one row in double, written as the paper
+// writes it; `forward` and `backward` are the fast twins that training and prediction use.
 //
-// The parameters of a layer fall into units (a calibrator, a lattice, the weights of an input) that no
-// inequality connects, so that units are updated and projected independently and in parallel.
+// The parameters of a layer fall into units (a calibrator, a lattice, the weights of an input) that
+// no inequality connects, so that units are updated and projected independently and in parallel.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +28,11 @@ inline constexpr int kTile = 64;
 
 /// One value a row between two layers.
 struct Wire {
-  bool monotone = false;       // rises with the inputs that must raise the prediction
-  int keypoints = 0;           // > 0: a raw number, as its position in [0, keypoints - 1]
-  bool learns_missing = false; // raw number: a negative position is a missing cell
-  std::vector<float> shares = {};  // not empty: a raw category, as its code; the share of each code.
-                                   // The code shares.size() is an unseen category.
+  bool monotone = false;           // rises with the inputs that must raise the prediction
+  int keypoints = 0;               // > 0: a raw number, as its position in [0, keypoints - 1]
+  bool learns_missing = false;     // raw number: a negative position is a missing cell
+  std::vector<float> shares = {};  // not empty: a raw category, as its code; the share of each
+                                   // code. The code shares.size() is an unseen category.
 
   int num_categories() const { return static_cast<int>(shares.size()); }
   bool is_category() const { return !shares.empty(); }
@@ -48,7 +48,8 @@ struct Penalties {
   float lattice_torsion = 0;
 
   bool any() const {
-    return calibrator_laplacian > 0 || calibrator_hessian > 0 || lattice_laplacian > 0 || lattice_torsion > 0;
+    return calibrator_laplacian > 0 || calibrator_hessian > 0 || lattice_laplacian > 0 ||
+           lattice_torsion > 0;
   }
 };
 
@@ -70,10 +71,11 @@ struct InitialState {
 using CulpritSink = std::function<void(const std::string&)>;
 
 /// "lattice 3: vertex 5 is 0.7, above vertex 7, 0.6"
-std::string describe(std::string_view unit, int index, std::string_view part, const Culprit& culprit);
+std::string describe(std::string_view unit, int index, std::string_view part,
+                     const Culprit& culprit);
 
-/// Immutable once built, except for `constants`, which initialization fits to the data and then leaves
-/// alone. Safe to use from any number of threads.
+/// Immutable once built, except for `constants`, which initialization fits to the data and then
+/// leaves alone. Safe to use from any number of threads.
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -116,12 +118,14 @@ class Layer {
   virtual void project(float* unit_params, int unit, Projection how) const = 0;
 
   /// Adds the gradient of the penalties of a unit.
-  virtual void penalize(const float* unit_params, float* unit_grad, int unit, const Penalties& penalties) const {
+  virtual void penalize(const float* unit_params, float* unit_grad, int unit,
+                        const Penalties& penalties) const {
     (void)unit_params, (void)unit_grad, (void)unit, (void)penalties;
   }
 
-  /// What the learning rate of the layer is multiplied by. A table in [0, 1] inside a network sees every
-  /// row and moves all that comes after it, so it takes smaller steps than weights and input calibrators.
+  /// What the learning rate of the layer is multiplied by. A table in [0, 1] inside a network sees
+  /// every row and moves all that comes after it, so it takes smaller steps than weights and input
+  /// calibrators.
   static constexpr float kInnerTableRate = 0.1f;
   virtual float rate_scale() const { return 1; }
 

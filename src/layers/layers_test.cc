@@ -36,8 +36,13 @@ TEST(Calibrators, ThePapersFigureInterpolatesAndClips) {
   // Five keypoints over [-10, 10].
   const Calibrators layer(inner_wires(1, 0), {.keypoints = 5, .range = Range{-10, 10}});
   const std::vector<float> outputs = {0.0f, 0.2f, 0.8f, 0.5f, 1.0f};
-  for (const auto& [x, wanted] : {std::pair{-10.0, 0.0}, {-7.5, 0.1}, {0.0, 0.8}, {2.5, 0.65}, {10.0, 1.0},
-                                  {-99.0, 0.0}, {99.0, 1.0}}) {
+  for (const auto& [x, wanted] : {std::pair{-10.0, 0.0},
+                                  {-7.5, 0.1},
+                                  {0.0, 0.8},
+                                  {2.5, 0.65},
+                                  {10.0, 1.0},
+                                  {-99.0, 0.0},
+                                  {99.0, 1.0}}) {
     double out = 0;
     layer.evaluate(outputs.data(), &x, &out);
     EXPECT_NEAR(out, wanted, 1e-6) << x;
@@ -56,7 +61,9 @@ TEST(Calibrators, EqualTheSumOfRectifiersOfEquationTwo) {
     const double x = 10 * random.uniform();
     double sum = b[0];
     for (int k = 0; k < kK; ++k) {
-      const auto rise = [&](int from) { return (static_cast<double>(b[from + 1]) - b[from]) / step; };
+      const auto rise = [&](int from) {
+        return (static_cast<double>(b[from + 1]) - b[from]) / step;
+      };
       const double right = k + 1 < kK ? rise(k) : 0;
       const double left = k > 0 ? rise(k - 1) : 0;
       sum += (right - left) * std::max(0.0, x - k * step);
@@ -88,20 +95,23 @@ TEST(Linear, GradientsMatchFiniteDifferences) {
 
 TEST(Linear, OneOutputReadsAllWires) {
   Random random(5);
-  const Linear layer({kCategory, Wire{.monotone = true}, Wire{}}, {.outputs = 1, .monotone_outputs = 1});
+  const Linear layer({kCategory, Wire{.monotone = true}, Wire{}},
+                     {.outputs = 1, .monotone_outputs = 1});
   EXPECT_EQ(layer.num_params(), 3u + 1 + 1 + 1);
   check_layer(layer, random, -1, 1);
 }
 
 TEST(Linear, SplitKeepsMonotoneAndOtherWiresApart) {
-  const Linear layer(inner_wires(5, 2), {.outputs = 4, .monotone_outputs = 2, .embedding = Embedding::split});
+  const Linear layer(inner_wires(5, 2),
+                     {.outputs = 4, .monotone_outputs = 2, .embedding = Embedding::split});
   EXPECT_EQ(layer.num_params(), 2u * 2 + 2 * 3 + 4);
   EXPECT_TRUE(layer.outputs()[1].monotone);
   EXPECT_FALSE(layer.outputs()[2].monotone);
 }
 
 TEST(Linear, NonMonotoneRowsNeverReadMonotoneWires) {
-  const Linear layer(inner_wires(5, 2), {.outputs = 4, .monotone_outputs = 2, .embedding = Embedding::mixed});
+  const Linear layer(inner_wires(5, 2),
+                     {.outputs = 4, .monotone_outputs = 2, .embedding = Embedding::mixed});
   EXPECT_EQ(layer.num_params(), 2u * 2 + 4 * 3 + 4);
   EXPECT_EQ(layer.reach(0).end, 2);
 }
@@ -118,7 +128,8 @@ TEST(Lattice, GradientsMatchFiniteDifferences) {
   Random random(6);
   for (const Interpolation interpolation : {Interpolation::multilinear, Interpolation::simplex}) {
     for (const int size : {1, 2, 3, 5}) {
-      const Lattices layer(inner_wires(2 * size, size), {.size = size, .interpolation = interpolation});
+      const Lattices layer(inner_wires(2 * size, size),
+                           {.size = size, .interpolation = interpolation});
       check_layer(layer, random, -0.2, 1.2);
     }
   }
@@ -140,8 +151,8 @@ TEST(Lattice, InterpolatesExactlyAtItsVertices) {
 }
 
 TEST(Lattice, ThePapersWeightsForTwoInputs) {
-  // psi(x) = ((1-x0)(1-x1), (1-x0) x1, x0 (1-x1), x0 x1) in the order (0,0), (0,1), (1,0), (1,1) of the
-  // paper. Here x0 is the low bit, so the two middle vertices change places.
+  // psi(x) = ((1-x0)(1-x1), (1-x0) x1, x0 (1-x1), x0 x1) in the order (0,0), (0,1), (1,0), (1,1) of
+  // the paper. Here x0 is the low bit, so the two middle vertices change places.
   const Lattices layer(inner_wires(2, 0), {.size = 2});
   const double x[2] = {0.3, 0.9};
   const double psi[4] = {0.7 * 0.1, 0.3 * 0.1, 0.7 * 0.9, 0.3 * 0.9};
@@ -236,9 +247,10 @@ TEST(Penalties, LatticesPenaliseEdgesAndTwists) {
 TEST(Projection, EveryLayerLandsWhereItsCheckHolds) {
   Random random(11);
   std::vector<std::unique_ptr<Layer>> layers;
-  layers.push_back(std::make_unique<Calibrators>(std::vector<Wire>{kNumber, kNumberWithMissing, kCategory},
-                                                 Calibrators::Shape{}));
-  layers.push_back(std::make_unique<Linear>(inner_wires(6, 3), Linear::Shape{.outputs = 8, .monotone_outputs = 4}));
+  layers.push_back(std::make_unique<Calibrators>(
+      std::vector<Wire>{kNumber, kNumberWithMissing, kCategory}, Calibrators::Shape{}));
+  layers.push_back(std::make_unique<Linear>(inner_wires(6, 3),
+                                            Linear::Shape{.outputs = 8, .monotone_outputs = 4}));
   layers.push_back(std::make_unique<Lattices>(inner_wires(10, 4), Lattices::Shape{.size = 5}));
   for (const auto& layer : layers) {
     for (const Projection how : {Projection::sweep, Projection::exact}) {
@@ -246,8 +258,10 @@ TEST(Projection, EveryLayerLandsWhereItsCheckHolds) {
       for (float& p : params) p = static_cast<float>(random.normal());
       const auto ignore = [](const std::string&) {};
       EXPECT_GT(layer->check(params.data(), ignore).violations, 0u);
-      for (int u = 0; u < layer->num_units(); ++u) layer->project(params.data() + layer->unit_begin(u), u, how);
-      const Check check = layer->check(params.data(), [](const std::string& culprit) { ADD_FAILURE() << culprit; });
+      for (int u = 0; u < layer->num_units(); ++u)
+        layer->project(params.data() + layer->unit_begin(u), u, how);
+      const Check check =
+          layer->check(params.data(), [](const std::string& culprit) { ADD_FAILURE() << culprit; });
       EXPECT_GT(check.inequalities, 0u);
     }
   }

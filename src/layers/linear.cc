@@ -37,7 +37,8 @@ int Linear::monotone_share(const std::vector<Wire>& inputs, int outputs, Embeddi
   return std::clamp(share, 1, keeps_a_free_row ? outputs - 1 : outputs);
 }
 
-Linear::Linear(std::vector<Wire> inputs, const Shape& shape) : Layer(std::move(inputs)), shape_(shape) {
+Linear::Linear(std::vector<Wire> inputs, const Shape& shape)
+    : Layer(std::move(inputs)), shape_(shape) {
   for (int j = 0; j < num_inputs(); ++j) {
     const std::size_t begin = unit_begin(j);
     const Reach reached = reach(j);
@@ -51,7 +52,8 @@ Linear::Linear(std::vector<Wire> inputs, const Shape& shape) : Layer(std::move(i
     if (reached.end > shape.monotone_outputs) free_row_terms_.push_back(term);
   }
   add_unit(static_cast<std::size_t>(shape.outputs));
-  for (int i = 0; i < shape.outputs; ++i) outputs_.push_back({.monotone = i < shape.monotone_outputs});
+  for (int i = 0; i < shape.outputs; ++i)
+    outputs_.push_back({.monotone = i < shape.monotone_outputs});
 }
 
 void Linear::evaluate(const float* params, const double* in, double* out) const {
@@ -93,7 +95,8 @@ void Linear::add_categories(const float* params, const float* in, float* rows) c
       }
       const double total = std::accumulate(shares.begin(), shares.end(), 0.0);
       for (std::size_t c = 0; c < shares.size(); ++c) {
-        add_scaled(static_cast<float>(shares[c] / total), weights + c * reached.width(), out, reached.width());
+        add_scaled(static_cast<float>(shares[c] / total), weights + c * reached.width(), out,
+                   reached.width());
       }
     }
   }
@@ -116,7 +119,8 @@ void Linear::backward(const float* params, const float* in, const float* grad_ou
   const auto stride = static_cast<std::size_t>(num_outputs());
   float* rows = scratch;  // grad_out as [kTile][num_outputs]
   tile_to_rows(grad_out, num_outputs(), rows);
-  for (std::size_t r = 0; r < kTile; ++r) add(rows + r * stride, grad_params + bias_begin(), stride);
+  for (std::size_t r = 0; r < kTile; ++r)
+    add(rows + r * stride, grad_params + bias_begin(), stride);
   for (int j = 0; j < num_inputs(); ++j) {
     const Reach reached = reach(j);
     const float* x = in + j * kTile;
@@ -131,7 +135,8 @@ void Linear::backward(const float* params, const float* in, const float* grad_ou
     }
     add_outer(x, rows + reached.begin, stride, reached.width(), grad);
     if (grad_in == nullptr) continue;
-    weighted_sum(params + unit_begin(j), grad_out + reached.begin * kTile, reached.width(), grad_in + j * kTile);
+    weighted_sum(params + unit_begin(j), grad_out + reached.begin * kTile, reached.width(),
+                 grad_in + j * kTile);
   }
 }
 
@@ -143,8 +148,8 @@ void Linear::initialize(float* params, const InitialState& state) {
   }
 }
 
-// Weights N(0, 1), positive where they must be; the biases centre each output on the sample. A layer
-// with one output starts as the mean of its inputs, scaled.
+// Weights N(0, 1), positive where they must be; the biases centre each output on the sample. A
+// layer with one output starts as the mean of its inputs, scaled.
 void Linear::initialize_from_data(float* params, const InitialState& state) const {
   std::vector<double> mean(static_cast<std::size_t>(num_outputs()), 0.0);
   double spread = 0;
@@ -165,18 +170,21 @@ void Linear::initialize_from_data(float* params, const InitialState& state) cons
       }
     }
   }
-  for (std::size_t i = 0; i < mean.size(); ++i) params[bias_begin() + i] = static_cast<float>(-mean[i]);
+  for (std::size_t i = 0; i < mean.size(); ++i)
+    params[bias_begin() + i] = static_cast<float>(-mean[i]);
 }
 
-// Weights N(2, 1) and biases -(inputs that the output reads), for inputs of mean 1/2; of the columns of
-// a category one is 1, so it counts twice.
+// Weights N(2, 1) and biases -(inputs that the output reads), for inputs of mean 1/2; of the
+// columns of a category one is 1, so it counts twice.
 void Linear::initialize_as_paper(float* params, const InitialState& state) const {
-  for (std::size_t i = 0; i < bias_begin(); ++i) params[i] = static_cast<float>(2 + state.random->normal());
+  for (std::size_t i = 0; i < bias_begin(); ++i)
+    params[i] = static_cast<float>(2 + state.random->normal());
   float* bias = params + bias_begin();
   std::fill_n(bias, num_outputs(), 0.0f);
   for (int j = 0; j < num_inputs(); ++j) {
     const Reach reached = reach(j);
-    for (int i = reached.begin; i < reached.end; ++i) bias[i] -= wire(j).is_category() ? 2.0f : 1.0f;
+    for (int i = reached.begin; i < reached.end; ++i)
+      bias[i] -= wire(j).is_category() ? 2.0f : 1.0f;
   }
 }
 
@@ -189,8 +197,9 @@ Check Linear::check(const float* params, const CulpritSink& sink) const {
   Check total;
   for (int j = 0; j < num_inputs(); ++j) {
     if (!wire(j).monotone) continue;
-    total += check_non_negative({params + unit_begin(j), unit_begin(j + 1) - unit_begin(j)},
-                                [&](const Culprit& culprit) { sink(describe("input", j, "weight", culprit)); });
+    total += check_non_negative(
+        {params + unit_begin(j), unit_begin(j + 1) - unit_begin(j)},
+        [&](const Culprit& culprit) { sink(describe("input", j, "weight", culprit)); });
   }
   return total;
 }

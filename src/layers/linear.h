@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The linear embedding (the paper, section 2, equation 1): x' = W x + b, with W >= 0 wherever a
-// monotone wire meets a monotone output. The first `monotone_outputs` outputs are the monotone ones;
-// the others never read a monotone wire. A layer with one output reads all wires.
+// monotone wire meets a monotone output. The first `monotone_outputs` outputs are the monotone
+// ones; the others never read a monotone wire. A layer with one output reads all wires.
 //
-// A raw category is never multiplied out: its code picks a row of weights. An unseen one counts as the
-// mean of the rows, weighted by the shares of the categories.
+// A raw category is never multiplied out: its code picks a row of weights. An unseen one counts as
+// the mean of the rows, weighted by the shares of the categories.
 //
 // Parameters: for each input, [its categories or 1][the outputs it reaches]; then the biases.
 #pragma once
@@ -37,11 +37,13 @@ class Linear final : public Layer {
   /// (and in a split embedding at most D - 1) so that no input is cut off.
   static int monotone_share(const std::vector<Wire>& inputs, int outputs, Embedding embedding);
 
-  std::size_t scratch_size() const override { return static_cast<std::size_t>(kTile * num_outputs()); }
+  std::size_t scratch_size() const override {
+    return static_cast<std::size_t>(kTile * num_outputs());
+  }
   void evaluate(const float* params, const double* in, double* out) const override;
   void forward(const float* params, const float* in, float* out, float* scratch) const override;
-  void backward(const float* params, const float* in, const float* grad_out, float* grad_in, float* grad_params,
-                float* scratch) const override;
+  void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
+                float* grad_params, float* scratch) const override;
   void initialize(float* params, const InitialState& state) override;
   void project(float* unit_params, int unit, Projection how) const override;
   bool decays(int unit) const override { return num_outputs() > 1 && unit < num_inputs(); }

@@ -31,9 +31,7 @@ inline V16 load(const float* p) {
   ESPALIER_EACH r.v[i] = p[i];
   return r;
 }
-inline void store(V16 a, float* p) {
-  ESPALIER_EACH p[i] = a.v[i];
-}
+inline void store(V16 a, float* p) { ESPALIER_EACH p[i] = a.v[i]; }
 inline V16 set(float x) {
   V16 r;
   ESPALIER_EACH r.v[i] = x;
@@ -79,7 +77,7 @@ inline V16 lookup(const float* table, V16 index, int offset) {
 #undef ESPALIER_EACH
 #else
 constexpr hn::CappedTag<float, 16> kFloats;
-constexpr hn::RebindToSigned<hn::CappedTag<float, 16>> kInts;
+constexpr hn::RebindToSigned<hn::CappedTag<float, 16> > kInts;
 constexpr int kWidth = static_cast<int>(hn::MaxLanes(kFloats));
 #define ESPALIER_EACH for (int i = 0; i < 16 / kWidth; ++i)
 struct V16 {
@@ -131,7 +129,8 @@ HWY_INLINE V16 floor_positive(V16 a) {
   return a;
 }
 HWY_INLINE V16 lookup(const float* table, V16 index, int offset) {
-  ESPALIER_EACH index.v[i] = hn::GatherIndex(kFloats, table + offset, hn::ConvertTo(kInts, index.v[i]));
+  ESPALIER_EACH index.v[i] =
+      hn::GatherIndex(kFloats, table + offset, hn::ConvertTo(kInts, index.v[i]));
   return index;
 }
 #undef ESPALIER_EACH

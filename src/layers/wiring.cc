@@ -7,7 +7,8 @@
 
 namespace espalier {
 
-Gather::Gather(std::vector<Wire> inputs, std::vector<int> wires) : Layer(std::move(inputs)), wires_(std::move(wires)) {
+Gather::Gather(std::vector<Wire> inputs, std::vector<int> wires)
+    : Layer(std::move(inputs)), wires_(std::move(wires)) {
   for (const int wire : wires_) outputs_.push_back(this->inputs()[static_cast<std::size_t>(wire)]);
 }
 
@@ -19,7 +20,8 @@ void Gather::forward(const float*, const float* in, float* out, float*) const {
   for (const int wire : wires_) out = std::copy_n(in + wire * kTile, kTile, out);
 }
 
-void Gather::backward(const float*, const float*, const float* grad_out, float* grad_in, float*, float*) const {
+void Gather::backward(const float*, const float*, const float* grad_out, float* grad_in, float*,
+                      float*) const {
   if (grad_in == nullptr) return;
   std::fill_n(grad_in, num_inputs() * kTile, 0.0f);
   for (const int wire : wires_) {
@@ -30,7 +32,8 @@ void Gather::backward(const float*, const float*, const float* grad_out, float* 
 
 Sum::Sum(std::vector<Wire> inputs) : Layer(std::move(inputs)) {
   const auto monotone = [](const Wire& wire) { return wire.monotone; };
-  outputs_.push_back({.monotone = std::any_of(this->inputs().begin(), this->inputs().end(), monotone)});
+  outputs_.push_back(
+      {.monotone = std::any_of(this->inputs().begin(), this->inputs().end(), monotone)});
 }
 
 void Sum::evaluate(const float*, const double* in, double* out) const {
@@ -43,7 +46,8 @@ void Sum::forward(const float*, const float* in, float* out, float*) const {
   for (int i = 0; i < num_inputs(); ++i) add(in + i * kTile, out, kTile);
 }
 
-void Sum::backward(const float*, const float*, const float* grad_out, float* grad_in, float*, float*) const {
+void Sum::backward(const float*, const float*, const float* grad_out, float* grad_in, float*,
+                   float*) const {
   if (grad_in == nullptr) return;
   for (int i = 0; i < num_inputs(); ++i) std::copy_n(grad_out, kTile, grad_in + i * kTile);
 }

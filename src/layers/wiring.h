@@ -13,8 +13,8 @@ class Gather final : public Layer {
 
   void evaluate(const float* params, const double* in, double* out) const override;
   void forward(const float* params, const float* in, float* out, float* scratch) const override;
-  void backward(const float* params, const float* in, const float* grad_out, float* grad_in, float* grad_params,
-                float* scratch) const override;
+  void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
+                float* grad_params, float* scratch) const override;
   void initialize(float*, const InitialState&) override {}
   void project(float*, int, Projection) const override {}
   Check check(const float*, const CulpritSink&) const override { return {}; }
@@ -32,8 +32,8 @@ class Sum final : public Layer {
 
   void evaluate(const float* params, const double* in, double* out) const override;
   void forward(const float* params, const float* in, float* out, float* scratch) const override;
-  void backward(const float* params, const float* in, const float* grad_out, float* grad_in, float* grad_params,
-                float* scratch) const override;
+  void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
+                float* grad_params, float* scratch) const override;
   void initialize(float*, const InitialState&) override {}
   void project(float*, int, Projection) const override {}
   Check check(const float*, const CulpritSink&) const override { return {}; }

@@ -44,21 +44,24 @@ std::optional<Number> parse_number(std::string_view text) {
 int parse_size(const LayerText& layer, std::string_view text, std::string_view what, int least) {
   const auto value = parse_number<int>(text);
   if (!value || *value < least || *value > kMaxSize) {
-    layer.fail(fmt::format("{}: '{}' is not a whole number from {} to {}", what, text, least, kMaxSize));
+    layer.fail(
+        fmt::format("{}: '{}' is not a whole number from {} to {}", what, text, least, kMaxSize));
   }
   return *value;
 }
 
 void parse_cal(const LayerText& layer, LayerSpec& spec) {
   if (layer.arguments.size() > 2) layer.fail("wanted cal(keypoints) or cal(keypoints,lo:hi)");
-  if (!layer.arguments.empty()) spec.keypoints = parse_size(layer, layer.arguments[0], "keypoints", 2);
+  if (!layer.arguments.empty())
+    spec.keypoints = parse_size(layer, layer.arguments[0], "keypoints", 2);
   if (layer.arguments.size() < 2) return;
   const std::string_view text = layer.arguments[1];
   const std::size_t colon = text.find(':');
   const auto lo = parse_number<float>(trim(text.substr(0, colon)));
   const auto hi =
       colon == text.npos ? std::nullopt : parse_number<float>(trim(text.substr(colon + 1)));
-  const bool usable = lo && hi && std::isfinite(*lo) && std::isfinite(*hi) && *lo < *hi && std::isfinite(*hi - *lo);
+  const bool usable =
+      lo && hi && std::isfinite(*lo) && std::isfinite(*hi) && *lo < *hi && std::isfinite(*hi - *lo);
   if (!usable) layer.fail(fmt::format("'{}' is not a range such as -100:100", text));
   spec.range = Range{*lo, *hi};
 }
@@ -69,7 +72,8 @@ void parse_lin(const LayerText& layer, LayerSpec& spec) {
     if (const auto embedding = from_word<Embedding>(argument)) {
       spec.embedding = *embedding;
     } else if (argument.starts_with(kMonotone)) {
-      spec.monotone_outputs = parse_size(layer, argument.substr(kMonotone.size()), "monotone outputs", 1);
+      spec.monotone_outputs =
+          parse_size(layer, argument.substr(kMonotone.size()), "monotone outputs", 1);
     } else {
       spec.outputs = parse_size(layer, argument, "outputs", 1);
     }
@@ -93,8 +97,8 @@ void parse_lat(const LayerText& layer, LayerSpec& spec) {
     if (const auto interpolation = from_word<Interpolation>(argument)) {
       spec.interpolation = *interpolation;
     } else if (!parse_groups(layer, argument, spec)) {
-      layer.fail(fmt::format("'{}': wanted lat(GxS), {} or {}", argument, to_word(Interpolation::multilinear),
-                             to_word(Interpolation::simplex)));
+      layer.fail(fmt::format("'{}': wanted lat(GxS), {} or {}", argument,
+                             to_word(Interpolation::multilinear), to_word(Interpolation::simplex)));
     }
   }
 }
@@ -109,17 +113,27 @@ void parse_gather(const LayerText& layer, LayerSpec& spec) {
 LayerSpec parse_layer(const LayerText& layer) {
   const auto kind = from_word<LayerKind>(layer.name);
   if (!kind) {
-    const std::vector<std::string> names(std::begin(Words<LayerKind>::list), std::end(Words<LayerKind>::list));
+    const std::vector<std::string> names(std::begin(Words<LayerKind>::list),
+                                         std::end(Words<LayerKind>::list));
     const auto guess = nearest(layer.name, names);
     layer.fail(fmt::format("no layer or preset of that name{}; layers are {}",
-                           guess ? fmt::format(", did you mean '{}'?", *guess) : "", fmt::join(names, ", ")));
+                           guess ? fmt::format(", did you mean '{}'?", *guess) : "",
+                           fmt::join(names, ", ")));
   }
   LayerSpec spec{.kind = *kind};
   switch (*kind) {
-    case LayerKind::cal: parse_cal(layer, spec); break;
-    case LayerKind::lin: parse_lin(layer, spec); break;
-    case LayerKind::lat: parse_lat(layer, spec); break;
-    case LayerKind::gather: parse_gather(layer, spec); break;
+    case LayerKind::cal:
+      parse_cal(layer, spec);
+      break;
+    case LayerKind::lin:
+      parse_lin(layer, spec);
+      break;
+    case LayerKind::lat:
+      parse_lat(layer, spec);
+      break;
+    case LayerKind::gather:
+      parse_gather(layer, spec);
+      break;
     case LayerKind::sum:
       if (!layer.arguments.empty()) layer.fail("sum takes no size");
   }
@@ -160,15 +174,18 @@ std::string arguments_of(const LayerSpec& spec) {
     case LayerKind::lin:
       if (spec.outputs > 0) parts.push_back(fmt::to_string(spec.outputs));
       if (spec.embedding == Embedding::split) parts.emplace_back(to_word(spec.embedding));
-      if (spec.monotone_outputs > 0) parts.push_back(fmt::format("monotone={}", spec.monotone_outputs));
+      if (spec.monotone_outputs > 0)
+        parts.push_back(fmt::format("monotone={}", spec.monotone_outputs));
       break;
     case LayerKind::lat:
     case LayerKind::gather:
       if (spec.groups > 0) parts.push_back(fmt::format("{}x{}", spec.groups, spec.group_size));
       for (const int wire : spec.wires) parts.push_back(fmt::to_string(wire));
-      if (spec.interpolation == Interpolation::simplex) parts.emplace_back(to_word(spec.interpolation));
+      if (spec.interpolation == Interpolation::simplex)
+        parts.emplace_back(to_word(spec.interpolation));
       break;
-    case LayerKind::sum: break;
+    case LayerKind::sum:
+      break;
   }
   return parts.empty() ? "" : fmt::format("({})", fmt::join(parts, ","));
 }
@@ -180,7 +197,8 @@ Architecture parse_architecture(std::string_view text) {
   text = trim(text);
   while (!text.empty()) architecture.layers.push_back(parse_layer(take_layer(text)));
   if (architecture.layers.empty()) {
-    throw Error(ErrorKind::argument, "architecture: no layers; wanted a preset or layers such as 'cal(20) lin(1)'");
+    throw Error(ErrorKind::argument,
+                "architecture: no layers; wanted a preset or layers such as 'cal(20) lin(1)'");
   }
   return architecture;
 }

@@ -14,12 +14,14 @@ using ::testing::HasSubstr;
 
 std::vector<Wire> number_wires(int count, int monotone, int keypoints = 100) {
   std::vector<Wire> wires;
-  for (int i = 0; i < count; ++i) wires.push_back({.monotone = i < monotone, .keypoints = keypoints});
+  for (int i = 0; i < count; ++i)
+    wires.push_back({.monotone = i < monotone, .keypoints = keypoints});
   return wires;
 }
 
 Network build(const std::string& text, std::vector<Wire> wires, std::uint64_t seed = 1) {
-  return Network(parse_architecture(text), std::move(wires), MonotoneCalibrators::required, Random(seed));
+  return Network(parse_architecture(text), std::move(wires), MonotoneCalibrators::required,
+                 Random(seed));
 }
 
 std::string error_of(const std::string& text, std::vector<Wire> wires) {
@@ -34,7 +36,8 @@ std::string error_of(const std::string& text, std::vector<Wire> wires) {
 
 TEST(Architecture, WritesWhatItReads) {
   for (const char* text :
-       {"cal(100) lin(350) cal(100) lat(70x5) cal(100) lin(1)", "cal(20,-100:100) lin(10,split,monotone=3) lat(2x5,simplex)",
+       {"cal(100) lin(350) cal(100) lat(70x5) cal(100) lin(1)",
+        "cal(20,-100:100) lin(10,split,monotone=3) lat(2x5,simplex)",
         "cal gather(3x2) lat(3x2) sum", "gather(0,3,1) cal(5) lat", "cal(10,0.5:2.25) lin(1)"}) {
     EXPECT_EQ(to_string(parse_architecture(text)), text);
   }
@@ -84,7 +87,8 @@ TEST(Architecture, FillsInSizesThatFollowFromTheNeighbours) {
 
 TEST(Architecture, ASeededPermutationComesBeforeLattices) {
   const auto wiring = [](std::uint64_t seed) {
-    return to_string(build("cal lin(12) cal lat(4x3) lin(1)", number_wires(5, 2), seed).architecture());
+    return to_string(
+        build("cal lin(12) cal lat(4x3) lin(1)", number_wires(5, 2), seed).architecture());
   };
   EXPECT_THAT(wiring(1), HasSubstr("gather("));
   EXPECT_EQ(wiring(1), wiring(1));
@@ -92,7 +96,8 @@ TEST(Architecture, ASeededPermutationComesBeforeLattices) {
 }
 
 TEST(Architecture, BuildsItselfAgainFromWhatItWrites) {
-  const Network first = build("cal lin(12) cal gather(6x3) lat(6x3) cal lin(1)", number_wires(5, 2), 7);
+  const Network first =
+      build("cal lin(12) cal gather(6x3) lat(6x3) cal lin(1)", number_wires(5, 2), 7);
   const Network again = build(to_string(first.architecture()), number_wires(5, 2), 99);
   EXPECT_EQ(to_string(first.architecture()), to_string(again.architecture()));
   EXPECT_EQ(first.params().size(), again.params().size());
@@ -108,16 +113,21 @@ TEST(Architecture, GatherGivesEachGroupDifferentWiresAndUsesAll) {
     EXPECT_TRUE(a != b && b != c && a != c);
     for (const int wire : {a, b, c}) ++uses[static_cast<std::size_t>(wire)];
   }
-  for (const int count : uses) EXPECT_THAT(count, ::testing::AllOf(::testing::Ge(2), ::testing::Le(3)));
+  for (const int count : uses)
+    EXPECT_THAT(count, ::testing::AllOf(::testing::Ge(2), ::testing::Le(3)));
 }
 
 TEST(Architecture, RefusesWhatCannotBeBuiltBeforeAllocatingIt) {
-  EXPECT_THAT(error_of("cal lat", number_wires(60, 1)), HasSubstr("a lattice of 60 inputs has 2^60 parameters"));
-  EXPECT_THAT(error_of("cal lin(16000000) cal(1000) lin(1)", number_wires(60, 1)), HasSubstr("parameters"));
-  EXPECT_THAT(error_of("cal lat(2x3)", number_wires(5, 1)), HasSubstr("reads 6 wires, but 5 arrive"));
+  EXPECT_THAT(error_of("cal lat", number_wires(60, 1)),
+              HasSubstr("a lattice of 60 inputs has 2^60 parameters"));
+  EXPECT_THAT(error_of("cal lin(16000000) cal(1000) lin(1)", number_wires(60, 1)),
+              HasSubstr("parameters"));
+  EXPECT_THAT(error_of("cal lat(2x3)", number_wires(5, 1)),
+              HasSubstr("reads 6 wires, but 5 arrive"));
   EXPECT_THAT(error_of("cal lin(3)", number_wires(5, 1)), HasSubstr("gives 3 wires, wanted one"));
   EXPECT_THAT(error_of("cal lin cal sum", number_wires(5, 1)), HasSubstr("how many outputs"));
-  EXPECT_THAT(error_of("cal gather(2x6) lat(2x6) lin(1)", number_wires(5, 1)), HasSubstr("groups of 6"));
+  EXPECT_THAT(error_of("cal gather(2x6) lat(2x6) lin(1)", number_wires(5, 1)),
+              HasSubstr("groups of 6"));
   EXPECT_THAT(error_of("gather(0,5) cal lin(1)", number_wires(5, 1)), HasSubstr("no wire 5"));
   EXPECT_THAT(error_of("lat lin(1)", {Wire{.shares = {1, 1}}}), HasSubstr("category"));
 }
@@ -135,7 +145,8 @@ TEST(Architecture, CategoriesAreLookedUpByLinAndCalibratedBeforeLat) {
 
 TEST(Architecture, TheNineLayersOfThePapersFigureFit) {
   const Network network =
-      build("cal(10) lin(12) cal(10) lat(4x3) cal(10) lat(2x2) cal(10) lat(1x2) cal(10)", number_wires(6, 3));
+      build("cal(10) lin(12) cal(10) lat(4x3) cal(10) lat(2x2) cal(10) lat(1x2) cal(10)",
+            number_wires(6, 3));
   EXPECT_TRUE(network.layer(network.num_layers() - 1).outputs()[0].monotone);
 }
 

@@ -20,8 +20,8 @@ constexpr int kDefaultKeypoints = 20;
 
 class Builder {
  public:
-  Builder(const Architecture& written, std::vector<Wire> inputs, MonotoneCalibrators calibrators, Random random,
-          std::uint64_t max_parameters)
+  Builder(const Architecture& written, std::vector<Wire> inputs, MonotoneCalibrators calibrators,
+          Random random, std::uint64_t max_parameters)
       : written_(written.layers),
         wires_(std::move(inputs)),
         calibrators_(calibrators),
@@ -32,15 +32,27 @@ class Builder {
     for (at_ = 0; at_ < written_.size(); ++at_) {
       LayerSpec spec = written_[at_];
       switch (spec.kind) {
-        case LayerKind::cal: add_cal(spec); break;
-        case LayerKind::lin: add_lin(spec); break;
-        case LayerKind::lat: add_lat(spec); break;
-        case LayerKind::gather: add_gather(spec); break;
-        case LayerKind::sum: add_sum(spec); break;
+        case LayerKind::cal:
+          add_cal(spec);
+          break;
+        case LayerKind::lin:
+          add_lin(spec);
+          break;
+        case LayerKind::lat:
+          add_lat(spec);
+          break;
+        case LayerKind::gather:
+          add_gather(spec);
+          break;
+        case LayerKind::sum:
+          add_sum(spec);
+          break;
       }
     }
     if (wires_.size() != 1 || wires_[0].is_category()) {
-      fail(fmt::format("the last layer gives {} wires, wanted one: end with lin(1), lat, sum or cal", wires_.size()));
+      fail(
+          fmt::format("the last layer gives {} wires, wanted one: end with lin(1), lat, sum or cal",
+                      wires_.size()));
     }
     return std::move(built_);
   }
@@ -49,7 +61,8 @@ class Builder {
   [[noreturn]] void fail(std::string_view message) const {
     const std::string name = at_ < written_.size() ? to_string(written_[at_]) : "the end";
     throw Error(ErrorKind::argument,
-                fmt::format("architecture: layer {}, {}: {}", std::min(at_ + 1, written_.size()), name, message));
+                fmt::format("architecture: layer {}, {}: {}", std::min(at_ + 1, written_.size()),
+                            name, message));
   }
 
   int num_wires() const { return static_cast<int>(wires_.size()); }
@@ -67,7 +80,8 @@ class Builder {
   // Wires leave an inner layer in [0, 1], except before a stated range, a sum, and at the end.
   OutputBounds bounds() const {
     const LayerSpec* reader = next(false);
-    const bool free = reader == nullptr || reader->kind == LayerKind::sum || reader->range.has_value();
+    const bool free =
+        reader == nullptr || reader->kind == LayerKind::sum || reader->range.has_value();
     return free ? OutputBounds::none : OutputBounds::unit_interval;
   }
 
@@ -80,8 +94,8 @@ class Builder {
   void charge(std::uint64_t parameters) {
     parameters_ += parameters;
     if (parameters_ <= max_parameters_) return;
-    fail(fmt::format("the network would have {} parameters up to here, at most {} are allowed", parameters_,
-                     max_parameters_));
+    fail(fmt::format("the network would have {} parameters up to here, at most {} are allowed",
+                     parameters_, max_parameters_));
   }
 
   template <class Made>
@@ -100,8 +114,9 @@ class Builder {
         .range = spec.range,
         .monotone = calibrators_,
         .categories = looked_up ? CategoryWires::pass : CategoryWires::calibrate,
-        .bounds = reader == nullptr || reader->kind == LayerKind::sum ? OutputBounds::none
-                                                                      : OutputBounds::unit_interval};
+        .bounds = reader == nullptr || reader->kind == LayerKind::sum
+                      ? OutputBounds::none
+                      : OutputBounds::unit_interval};
     for (const Wire& wire : wires_) charge(Calibrators::num_params_of(wire, shape));
     push(spec, std::make_unique<Calibrators>(wires_, shape));
   }
@@ -117,8 +132,10 @@ class Builder {
         fail("how many outputs? Only a lat(GxS) behind it could say");
       }
     }
-    const bool any_monotone = std::any_of(wires_.begin(), wires_.end(), [](const Wire& w) { return w.monotone; });
-    const bool all_monotone = std::all_of(wires_.begin(), wires_.end(), [](const Wire& w) { return w.monotone; });
+    const bool any_monotone =
+        std::any_of(wires_.begin(), wires_.end(), [](const Wire& w) { return w.monotone; });
+    const bool all_monotone =
+        std::all_of(wires_.begin(), wires_.end(), [](const Wire& w) { return w.monotone; });
     if (spec.outputs == 1) spec.embedding = Embedding::mixed;
     if (!any_monotone) spec.monotone_outputs = 0;
     if (all_monotone || (any_monotone && spec.outputs == 1)) spec.monotone_outputs = spec.outputs;
@@ -129,7 +146,8 @@ class Builder {
     const Linear::Shape shape = {spec.outputs, spec.monotone_outputs, spec.embedding};
     charge(static_cast<std::uint64_t>(spec.outputs));
     for (const Wire& wire : wires_) {
-      charge(static_cast<std::uint64_t>(wire.num_columns()) * Linear::reach_of(wire, shape).width());
+      charge(static_cast<std::uint64_t>(wire.num_columns()) *
+             Linear::reach_of(wire, shape).width());
     }
     push(spec, std::make_unique<Linear>(wires_, shape));
   }
@@ -147,13 +165,14 @@ class Builder {
       spec.group_size = num_wires();
     }
     if (spec.group_size > kMaxLatticeSize) {
-      fail(fmt::format("a lattice of {0} inputs has 2^{0} parameters; at most {1} inputs fit in one lattice",
-                       spec.group_size, kMaxLatticeSize));
+      fail(fmt::format(
+          "a lattice of {0} inputs has 2^{0} parameters; at most {1} inputs fit in one lattice",
+          spec.group_size, kMaxLatticeSize));
     }
     const int wanted = checked_product(spec.groups, spec.group_size);
     if (wanted != num_wires()) {
-      fail(fmt::format("reads {0} wires, but {1} arrive: put lin({0}) or gather({2}x{3}) before it", wanted,
-                       num_wires(), spec.groups, spec.group_size));
+      fail(fmt::format("reads {0} wires, but {1} arrive: put lin({0}) or gather({2}x{3}) before it",
+                       wanted, num_wires(), spec.groups, spec.group_size));
     }
     charge(static_cast<std::uint64_t>(spec.groups) << spec.group_size);
     if (spec.groups > 1 && !is_wired()) permute();
@@ -163,7 +182,8 @@ class Builder {
 
   // Whether a gather has chosen the wires of the lattice layer that comes now.
   bool is_wired() const {
-    for (auto layer = built_.architecture.layers.rbegin(); layer != built_.architecture.layers.rend(); ++layer) {
+    for (auto layer = built_.architecture.layers.rbegin();
+         layer != built_.architecture.layers.rend(); ++layer) {
       if (layer->kind == LayerKind::gather) return true;
       if (layer->kind != LayerKind::cal) return false;
     }
@@ -192,7 +212,8 @@ class Builder {
       spec.groups = spec.group_size = 0;
     }
     for (const int wire : spec.wires) {
-      if (wire >= num_wires()) fail(fmt::format("no wire {}: {} arrive, counted from 0", wire, num_wires()));
+      if (wire >= num_wires())
+        fail(fmt::format("no wire {}: {} arrive, counted from 0", wire, num_wires()));
     }
     push(spec, std::make_unique<Gather>(wires_, spec.wires));
   }
@@ -207,7 +228,9 @@ class Builder {
     std::vector<int> drawn, waiting;
     while (static_cast<int>(drawn.size()) < total) {
       const auto group = drawn.end() - static_cast<std::ptrdiff_t>(drawn.size()) % group_size;
-      const auto fits = [&](int wire) { return std::find(group, drawn.end(), wire) == drawn.end(); };
+      const auto fits = [&](int wire) {
+        return std::find(group, drawn.end(), wire) == drawn.end();
+      };
       auto chosen = std::find_if(waiting.begin(), waiting.end(), fits);
       if (chosen == waiting.end()) {
         const auto begin = static_cast<std::ptrdiff_t>(waiting.size());
@@ -239,8 +262,9 @@ class Builder {
 
 }  // namespace
 
-BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inputs, MonotoneCalibrators calibrators,
-                         Random random, std::uint64_t max_parameters) {
+BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inputs,
+                         MonotoneCalibrators calibrators, Random random,
+                         std::uint64_t max_parameters) {
   return Builder(architecture, std::move(inputs), calibrators, random, max_parameters).build();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an architecture as written to layers: fills in the sizes that were left out, draws the wiring,
-// decides who is monotone and who is bounded, and refuses what cannot be built before allocating it.
+// From an architecture as written to layers: fills in the sizes that were left out, draws the
+// wiring, decides who is monotone and who is bounded, and refuses what cannot be built before
+// allocating it.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +24,14 @@ struct BuiltLayers {
   std::vector<std::unique_ptr<Layer>> layers;
 };
 
-/// Throws Error (argument) that names the layer, also if there would be more than max_parameters. An
-/// architecture that came out of here needs no random numbers and builds the same layers again.
-BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inputs, MonotoneCalibrators calibrators,
-                         Random random, std::uint64_t max_parameters = kMaxParameters);
+/// Throws Error (argument) that names the layer, also if there would be more than max_parameters.
+/// An architecture that came out of here needs no random numbers and builds the same layers again.
+BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inputs,
+                         MonotoneCalibrators calibrators, Random random,
+                         std::uint64_t max_parameters = kMaxParameters);
 
-/// The calibrators that read the table, with their keypoints settled; nothing if it is read as it is.
+/// The calibrators that read the table, with their keypoints settled; nothing if it is read as it
+/// is.
 std::optional<LayerSpec> input_calibrators(const Architecture& architecture);
 
 }  // namespace espalier

@@ -26,7 +26,8 @@ std::vector<Wire> input_wires(const Schema& schema) {
 void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float* tile) {
   for (int r = 0; r < kTile; ++r) {
     const float* cells = data.row(rows[r < count ? r : 0]);
-    for (std::size_t f = 0; f < data.num_features; ++f) tile[f * kTile + static_cast<std::size_t>(r)] = cells[f];
+    for (std::size_t f = 0; f < data.num_features; ++f)
+      tile[f * kTile + static_cast<std::size_t>(r)] = cells[f];
   }
 }
 
@@ -56,7 +57,8 @@ std::vector<float> scores(const ModelData& model, const Dataset& data, ThreadPoo
     const std::vector<float> outputs = network_outputs(member, data, pool);
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += outputs[i];
   }
-  const double scale = static_cast<double>(model.schema.label.scale) / static_cast<double>(model.members.size());
+  const double scale =
+      static_cast<double>(model.schema.label.scale) / static_cast<double>(model.members.size());
   std::vector<float> result(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
     result[i] = static_cast<float>(model.schema.label.offset + scale * sums[i]);
@@ -64,13 +66,18 @@ std::vector<float> scores(const ModelData& model, const Dataset& data, ThreadPoo
   return result;
 }
 
-float sigmoid(float score) { return static_cast<float>(1 / (1 + portable_exp(-static_cast<double>(score)))); }
-
-Model Model::load(const std::string& path) {
-  return Model(std::make_shared<const ModelData>(parse_model(read_file(path).view(), path, Inequalities::must_hold)));
+float sigmoid(float score) {
+  return static_cast<float>(1 / (1 + portable_exp(-static_cast<double>(score))));
 }
 
-void Model::save(const std::string& path) const { write_file_atomically(path, format_model(data())); }
+Model Model::load(const std::string& path) {
+  return Model(std::make_shared<const ModelData>(
+      parse_model(read_file(path).view(), path, Inequalities::must_hold)));
+}
+
+void Model::save(const std::string& path) const {
+  write_file_atomically(path, format_model(data()));
+}
 
 const Schema& Model::schema() const noexcept { return data_->schema; }
 
@@ -115,7 +122,8 @@ CsvOptions Model::csv_options(CsvOptions base, Reading reading) const {
 
 std::vector<float> Model::predict(const Table& table, Output output, int threads) const {
   ThreadPool pool(threads);
-  std::vector<float> result = scores(data(), encode_features(schema(), table, all_rows(table)), pool);
+  std::vector<float> result =
+      scores(data(), encode_features(schema(), table, all_rows(table)), pool);
   if (output == Output::score || schema().label.task == Task::regression) return result;
   std::transform(result.begin(), result.end(), result.begin(), sigmoid);
   return result;

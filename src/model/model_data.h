@@ -24,7 +24,8 @@ struct ModelData {
 /// The wires that a network reads from a dataset of this schema.
 std::vector<Wire> input_wires(const Schema& schema);
 
-/// Fills a tile with rows[0 .. count) of a dataset, count <= kTile; the rest of the tile repeats row 0.
+/// Fills a tile with rows[0 .. count) of a dataset, count <= kTile; the rest of the tile repeats
+/// row 0.
 void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float* tile);
 
 /// The output of a network for each row of a dataset.

@@ -63,15 +63,17 @@ Json feature_to_json(const Feature& feature) {
 }
 
 Json label_to_json(const Label& label) {
-  return {{"name", label.name},         {"task", to_word(label.task)},   {"is_number", label.is_number},
-          {"negative", label.negative}, {"positive", label.positive}, {"offset", label.offset},
+  return {{"name", label.name},           {"task", to_word(label.task)},
+          {"is_number", label.is_number}, {"negative", label.negative},
+          {"positive", label.positive},   {"offset", label.offset},
           {"scale", label.scale}};
 }
 
 Json header_of(const ModelData& model) {
   Json features = Json::array(), architectures = Json::array();
   for (const Feature& feature : model.schema.features) features.push_back(feature_to_json(feature));
-  for (const Network& member : model.members) architectures.push_back(to_string(member.architecture()));
+  for (const Network& member : model.members)
+    architectures.push_back(to_string(member.architecture()));
   return {{"espalier", kVersion},
           {"label", label_to_json(model.schema.label)},
           {"weight", model.schema.weight},
@@ -132,7 +134,8 @@ Enum get_word(const Reader& reader, const Json& json, const char* key) {
 float get_float(const Reader& reader, const Json& json) {
   const double value = json.get<double>();
   const auto narrow = static_cast<float>(value);
-  if (!std::isfinite(narrow) || narrow != value) reader.fail(fmt::format("header: {} is not a float", value));
+  if (!std::isfinite(narrow) || narrow != value)
+    reader.fail(fmt::format("header: {} is not a float", value));
   return narrow;
 }
 
@@ -149,7 +152,8 @@ void check_feature(const Reader& reader, const Feature& feature) {
   require(!feature.name.empty(), "no name");
   const std::set<std::string> distinct(feature.words.begin(), feature.words.end());
   if (feature.kind == FeatureKind::category) {
-    require(!feature.words.empty() && feature.words.size() == feature.shares.size(), "words and shares do not match");
+    require(!feature.words.empty() && feature.words.size() == feature.shares.size(),
+            "words and shares do not match");
     require(feature.monotonicity == Monotonicity::none, "a category cannot be monotone");
     require(feature.keypoints.empty() && !feature.learns_missing, "a category has no keypoints");
     require(distinct.size() + (feature.pools_rare ? 1 : 0) >= feature.words.size(), "words repeat");
@@ -167,7 +171,8 @@ void check_feature(const Reader& reader, const Feature& feature) {
     require(feature.keypoints[k - 1] < feature.keypoints[k], "keypoints do not rise");
   }
   if (feature.kind == FeatureKind::ordered) {
-    require(feature.words.size() >= 2 && distinct.size() == feature.words.size(), "words repeat or are too few");
+    require(feature.words.size() >= 2 && distinct.size() == feature.words.size(),
+            "words repeat or are too few");
   } else {
     require(feature.words.empty(), "a number has no words");
   }
@@ -198,7 +203,8 @@ Label label_from_json(const Reader& reader, const Json& json) {
   label.scale = get_float(reader, json.at("scale"));
   if (label.task == Task::automatic) reader.fail("header: the task is not settled");
   if (!(label.scale > 0)) reader.fail("header: the scale of the label is not positive");
-  if (label.task == Task::classification && label.negative == label.positive) reader.fail("header: one class only");
+  if (label.task == Task::classification && label.negative == label.positive)
+    reader.fail("header: one class only");
   return label;
 }
 
@@ -209,7 +215,8 @@ Schema schema_from_json(const Reader& reader, const Json& header) {
   std::set<std::string> names = {schema.label.name};
   for (const Json& json : header.at("features")) {
     schema.features.push_back(feature_from_json(reader, json));
-    if (!names.insert(schema.features.back().name).second) reader.fail("header: two columns of the same name");
+    if (!names.insert(schema.features.back().name).second)
+      reader.fail("header: two columns of the same name");
   }
   if (schema.features.empty()) reader.fail("header: no features");
   return schema;
@@ -218,14 +225,17 @@ Schema schema_from_json(const Reader& reader, const Json& header) {
 Network read_member(Reader& reader, const ModelData& model, const std::string& architecture) {
   const std::vector<float> params = reader.floats("parameters");
   const std::vector<float> constants = reader.floats("constants");
-  Network network(parse_architecture(architecture), input_wires(model.schema), model.calibrators, Random(0),
-                  params.size());
+  Network network(parse_architecture(architecture), input_wires(model.schema), model.calibrators,
+                  Random(0), params.size());
   if (network.params().size() != params.size()) {
-    reader.fail(fmt::format("{} parameters, the architecture wants {}", params.size(), network.params().size()));
+    reader.fail(fmt::format("{} parameters, the architecture wants {}", params.size(),
+                            network.params().size()));
   }
-  if (to_string(network.architecture()) != architecture) reader.fail("header: the architecture leaves something open");
+  if (to_string(network.architecture()) != architecture)
+    reader.fail("header: the architecture leaves something open");
   std::copy(params.begin(), params.end(), network.params().begin());
-  if (all_constants(network).size() != constants.size()) reader.fail("constants do not match the architecture");
+  if (all_constants(network).size() != constants.size())
+    reader.fail("constants do not match the architecture");
   const float* next = constants.data();
   for (int l = 0; l < network.num_layers(); ++l) {
     const auto own = network.layer(l).constants();
@@ -243,7 +253,8 @@ void require_inequalities(const Reader& reader, const ModelData& model) {
     check_network(
         model.members[m],
         [&](const std::string& culprit) {
-          reader.fail(fmt::format("it is not monotone: network {}, layer {}: {}", m + 1, layer + 1, culprit));
+          reader.fail(fmt::format("it is not monotone: network {}, layer {}: {}", m + 1, layer + 1,
+                                  culprit));
         },
         [&](int l, const Check&) { layer = l + 1; });
   }
@@ -253,15 +264,18 @@ void require_inequalities(const Reader& reader, const ModelData& model) {
 std::string_view checked_body(std::string_view bytes, const Reader& reader) {
   if (!bytes.starts_with(kMagic)) reader.fail("it does not begin with ESPALIER");
   std::uint32_t version = 0;
-  if (bytes.size() < kMagic.size() + sizeof version + sizeof(std::uint64_t)) reader.fail("it is cut short");
+  if (bytes.size() < kMagic.size() + sizeof version + sizeof(std::uint64_t))
+    reader.fail("it is cut short");
   std::memcpy(&version, bytes.data() + kMagic.size(), sizeof version);
   if (version != kFormatVersion) {
-    reader.fail(fmt::format("format version {}, this program reads version {}", version, kFormatVersion));
+    reader.fail(
+        fmt::format("format version {}, this program reads version {}", version, kFormatVersion));
   }
   const std::string_view content = bytes.substr(0, bytes.size() - sizeof(std::uint64_t));
   std::uint64_t stored = 0;
   std::memcpy(&stored, bytes.data() + content.size(), sizeof stored);
-  if (stored != checksum(content)) reader.fail("its checksum does not match: it is cut short or was altered");
+  if (stored != checksum(content))
+    reader.fail("its checksum does not match: it is cut short or was altered");
   return content.substr(kMagic.size() + sizeof version);
 }
 

@@ -14,21 +14,24 @@ std::string format_model(const ModelData& model);
 enum class Inequalities { must_hold, may_fail };
 
 /// Reads a model. `place` stands for the file in messages. Throws Error (format) for anything that
-/// format_model would not have written, for must_hold also if an inequality of monotonicity is broken.
+/// format_model would not have written, for must_hold also if an inequality of monotonicity is
+/// broken.
 ModelData parse_model(std::string_view bytes, const std::string& place, Inequalities inequalities);
 
 /// The checksum at the end of a model file, as 16 hexadecimal digits.
 std::string model_hash(std::string_view bytes);
 
-/// Checks every layer of a network: the inequalities of monotonicity and bounds, and that each parameter
-/// is finite. visit(layer index, check of that layer); sink gets a sentence for each violation.
+/// Checks every layer of a network: the inequalities of monotonicity and bounds, and that each
+/// parameter is finite. visit(layer index, check of that layer); sink gets a sentence for each
+/// violation.
 template <class Visit>
 void check_network(const Network& network, const CulpritSink& sink, Visit&& visit) {
   for (int l = 0; l < network.num_layers(); ++l) {
     const float* params = network.layer_params(l);
     Check check = network.layer(l).check(params, sink);
-    check += check_finite({params, network.layer(l).num_params()},
-                          [&](const Culprit& culprit) { sink(describe("layer", l + 1, "parameter", culprit)); });
+    check += check_finite({params, network.layer(l).num_params()}, [&](const Culprit& culprit) {
+      sink(describe("layer", l + 1, "parameter", culprit));
+    });
     visit(l, check);
   }
 }

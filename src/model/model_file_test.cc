@@ -26,23 +26,33 @@ ModelData small_model() {
   ModelData model;
   model.schema.features = {
       {.name = "a", .monotonicity = Monotonicity::increasing, .keypoints = {0, 1, 2}},
-      {.name = "b", .monotonicity = Monotonicity::decreasing, .keypoints = {-1, 1}, .learns_missing = true},
+      {.name = "b",
+       .monotonicity = Monotonicity::decreasing,
+       .keypoints = {-1, 1},
+       .learns_missing = true},
       {.name = "c", .kind = FeatureKind::category, .words = {"x", "y"}, .shares = {0.75f, 0.25f}}};
-  model.schema.label = {.name = "label", .task = Task::classification, .negative = "no", .positive = "yes", .offset = -1};
+  model.schema.label = {.name = "label",
+                        .task = Task::classification,
+                        .negative = "no",
+                        .positive = "yes",
+                        .offset = -1};
   model.training_json = "{}";
-  Network& network = model.members.emplace_back(parse_architecture("cal(3) lin(4) cal(3) lat(2x2) lin(1)"),
-                                                input_wires(model.schema), model.calibrators, Random(1));
+  Network& network =
+      model.members.emplace_back(parse_architecture("cal(3) lin(4) cal(3) lat(2x2) lin(1)"),
+                                 input_wires(model.schema), model.calibrators, Random(1));
   Random random(2);
   for (float& p : network.params()) p = static_cast<float>(random.uniform());
   for (int l = 0; l < network.num_layers(); ++l) {
     const Layer& layer = network.layer(l);
     float* params = network.params().data() + network.offset(l);
-    for (int u = 0; u < layer.num_units(); ++u) layer.project(params + layer.unit_begin(u), u, Projection::exact);
+    for (int u = 0; u < layer.num_units(); ++u)
+      layer.project(params + layer.unit_begin(u), u, Projection::exact);
   }
   return model;
 }
 
-std::string error_of(const std::string& bytes, Inequalities inequalities = Inequalities::must_hold) {
+std::string error_of(const std::string& bytes,
+                     Inequalities inequalities = Inequalities::must_hold) {
   try {
     parse_model(bytes, "m.esp", inequalities);
   } catch (const Error& error) {
@@ -93,7 +103,8 @@ TEST(ModelFile, ABrokenInequalityIsRefusedAndNamedByVerify) {
   model.members[0].params()[0] = 1;
   model.members[0].params()[1] = 0.5f;
   const std::string bytes = format_model(model);
-  EXPECT_THAT(error_of(bytes), HasSubstr("layer 1: calibrator 0: output 0 is 1, above output 1, 0.5"));
+  EXPECT_THAT(error_of(bytes),
+              HasSubstr("layer 1: calibrator 0: output 0 is 1, above output 1, 0.5"));
   const std::string path = testing::TempDir() + "broken.esp";
   std::ofstream(path, std::ios::binary) << bytes;
   const Certificate certificate = verify_file(path);
@@ -135,24 +146,26 @@ TEST(ModelFile, AHeaderThatContradictsItselfIsRefused) {
     return error_of(bytes);
   };
   EXPECT_THAT(with("[0.0,1.0,2.0]", "[0.0,2.0,1.0]"), HasSubstr("keypoints do not rise"));
-  EXPECT_THAT(with("\"words\":[\"x\",\"y\"]", "\"words\":[\"x\",\"x\"]"), HasSubstr("words repeat"));
+  EXPECT_THAT(with("\"words\":[\"x\",\"y\"]", "\"words\":[\"x\",\"x\"]"),
+              HasSubstr("words repeat"));
   EXPECT_THAT(with("\"scale\":1.0", "\"scale\":0.0"), HasSubstr("not positive"));
   EXPECT_THAT(with("\"scale\":1.0", "\"scale\":1e99"), HasSubstr("not a float"));
   EXPECT_THAT(with("lat(2x2)", "lat(2x9)"), HasSubstr("wires"));
   EXPECT_THAT(with("lin(4", "lin(9000000"), HasSubstr("parameters"));
   EXPECT_THAT(with("\"name\":\"b\"", "\"name\":\"a\""), HasSubstr("same name"));
-  EXPECT_THAT(with("\"kind\":\"category\"", "\"kind\":\"colour\""), HasSubstr("'colour' is no kind"));
+  EXPECT_THAT(with("\"kind\":\"category\"", "\"kind\":\"colour\""),
+              HasSubstr("'colour' is no kind"));
   EXPECT_THAT(with("{\"espalier\"", "{\"espalier"), HasSubstr("header"));
 }
 
 TEST(Certificate, CountsEveryInequality) {
-  const Certificate certificate =
-      verify(Model(std::make_shared<const ModelData>(small_model())));
+  const Certificate certificate = verify(Model(std::make_shared<const ModelData>(small_model())));
   EXPECT_TRUE(certificate.holds());
   EXPECT_EQ(certificate.increasing, std::vector<std::string>{"a"});
   EXPECT_EQ(certificate.decreasing, std::vector<std::string>{"b"});
   EXPECT_EQ(certificate.model_hash.size(), 16u);
-  // Calibrators of a and b: 2 bounds for each of 3 + 3 outputs, 2 + 1 steps, and 6 finite parameters.
+  // Calibrators of a and b: 2 bounds for each of 3 + 3 outputs, 2 + 1 steps, and 6 finite
+  // parameters.
   EXPECT_EQ(certificate.layers[0].inequalities, 2u * 6 + 3 + 6);
 }
 

@@ -5,9 +5,10 @@
 
 namespace espalier {
 
-Network::Network(const Architecture& architecture, std::vector<Wire> inputs, MonotoneCalibrators calibrators,
-                 Random random, std::uint64_t max_parameters) {
-  BuiltLayers built = build_layers(architecture, std::move(inputs), calibrators, random, max_parameters);
+Network::Network(const Architecture& architecture, std::vector<Wire> inputs,
+                 MonotoneCalibrators calibrators, Random random, std::uint64_t max_parameters) {
+  BuiltLayers built =
+      build_layers(architecture, std::move(inputs), calibrators, random, max_parameters);
   architecture_ = std::move(built.architecture);
   layers_ = std::move(built.layers);
   std::size_t total = 0;

@@ -10,12 +10,13 @@
 
 namespace espalier {
 
-/// A network is its layers and one flat buffer. Training writes `params`; otherwise it is const, and any
-/// number of threads may share it, each with a Scratch of its own.
+/// A network is its layers and one flat buffer. Training writes `params`; otherwise it is const,
+/// and any number of threads may share it, each with a Scratch of its own.
 class Network {
  public:
   /// As build_layers.
-  Network(const Architecture& architecture, std::vector<Wire> inputs, MonotoneCalibrators calibrators, Random random,
+  Network(const Architecture& architecture, std::vector<Wire> inputs,
+          MonotoneCalibrators calibrators, Random random,
           std::uint64_t max_parameters = kMaxParameters);
 
   /// Every size written out, every wire of a gather listed: enough to build the same network again.

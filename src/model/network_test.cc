@@ -11,8 +11,8 @@
 namespace espalier {
 namespace {
 
-// Raising a monotone input never lowers the reference output. In double the rounding of sums of about a
-// hundred terms of size one stays below the tolerance.
+// Raising a monotone input never lowers the reference output. In double the rounding of sums of
+// about a hundred terms of size one stays below the tolerance.
 TEST(Network, RaisingAMonotoneInputNeverLowersTheReferenceOutput) {
   constexpr double kRounding = 1e-11;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -63,13 +63,15 @@ TEST(Network, TheFastForwardAgreesWithTheReference) {
       rows.push_back(random_row(network, random));
       for (std::size_t j = 0; j < rows.back().size(); ++j) {
         rows.back()[j] = static_cast<float>(rows.back()[j]);
-        scratch.input()[j * kTile + static_cast<std::size_t>(r)] = static_cast<float>(rows.back()[j]);
+        scratch.input()[j * kTile + static_cast<std::size_t>(r)] =
+            static_cast<float>(rows.back()[j]);
       }
     }
     const float* out = network.forward(scratch);
     for (int r = 0; r < kTile; ++r) {
       const double wanted = network.evaluate(rows[static_cast<std::size_t>(r)]);
-      ASSERT_NEAR(out[r], wanted, 2e-3 * (1 + std::abs(wanted))) << "seed " << seed << ", row " << r;
+      ASSERT_NEAR(out[r], wanted, 2e-3 * (1 + std::abs(wanted)))
+          << "seed " << seed << ", row " << r;
     }
   }
 }
@@ -80,14 +82,16 @@ TEST(Network, GradientsReachEveryLayer) {
   Network::Scratch scratch(network);
   std::vector<double> row = random_row(network, random);
   for (std::size_t j = 0; j < row.size(); ++j) {
-    for (std::size_t r = 0; r < kTile; ++r) scratch.input()[j * kTile + r] = static_cast<float>(row[j]);
+    for (std::size_t r = 0; r < kTile; ++r)
+      scratch.input()[j * kTile + r] = static_cast<float>(row[j]);
   }
   network.forward(scratch);
   std::vector<float> grad_out(kTile, 0.0f), grad(network.params().size(), 0.0f);
   grad_out[3] = 1;
   network.backward(scratch, grad_out.data(), grad.data());
   // Along the gradient the reference output rises as the gradient says, to first order.
-  Network moved(network.architecture(), network.layer(0).inputs(), MonotoneCalibrators::required, Random(0));
+  Network moved(network.architecture(), network.layer(0).inputs(), MonotoneCalibrators::required,
+                Random(0));
   for (int l = 0; l < network.num_layers(); ++l) {
     std::copy(network.layer(l).constants().begin(), network.layer(l).constants().end(),
               moved.layer(l).constants().begin());

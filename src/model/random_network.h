@@ -15,7 +15,8 @@ inline std::vector<Wire> random_wires(Random& random) {
   std::vector<Wire> wires;
   const auto count = 2 + random.below(6);
   for (std::uint64_t i = 0; i < count; ++i) {
-    Wire wire = {.monotone = random.uniform() < 0.5, .keypoints = static_cast<int>(2 + random.below(8))};
+    Wire wire = {.monotone = random.uniform() < 0.5,
+                 .keypoints = static_cast<int>(2 + random.below(8))};
     if (random.uniform() < 0.25) wire = {.shares = {0.5f, 0.25f, 0.25f}};
     if (!wire.is_category() && random.uniform() < 0.3) wire.learns_missing = true;
     wires.push_back(wire);
@@ -31,7 +32,8 @@ inline std::string random_architecture(Random& random) {
   for (std::uint64_t b = 0; b < blocks; ++b) {
     const auto groups = 1 + random.below(4), size = 1 + random.below(4);
     text += fmt::format(" lin({}{}) ", groups * size, random.uniform() < 0.5 ? ",split" : "");
-    if (random.uniform() < 0.7) text += fmt::format("cal({}{}) ", 2 + random.below(9), random.uniform() < 0.3 ? ",-2:2" : "");
+    if (random.uniform() < 0.7)
+      text += fmt::format("cal({}{}) ", 2 + random.below(9), random.uniform() < 0.3 ? ",-2:2" : "");
     text += fmt::format("lat({}x{}{})", groups, size, random.uniform() < 0.4 ? ",simplex" : "");
     if (random.uniform() < 0.5) text += " cal(5)";
   }
@@ -43,13 +45,15 @@ inline std::string random_architecture(Random& random) {
 inline Network random_network(Random& random) {
   std::vector<Wire> wires = random_wires(random);
   Network network(parse_architecture(random_architecture(random)), std::move(wires),
-                  random.uniform() < 0.5 ? MonotoneCalibrators::required : MonotoneCalibrators::all, random.split(1));
+                  random.uniform() < 0.5 ? MonotoneCalibrators::required : MonotoneCalibrators::all,
+                  random.split(1));
   for (float& p : network.params()) p = static_cast<float>(0.5 + random.normal());
   for (int l = 0; l < network.num_layers(); ++l) {
     const Layer& layer = network.layer(l);
     float* params = network.params().data() + network.offset(l);
     for (int u = 0; u < layer.num_units(); ++u) {
-      layer.project(params + layer.unit_begin(u), u, random.uniform() < 0.5 ? Projection::sweep : Projection::exact);
+      layer.project(params + layer.unit_begin(u), u,
+                    random.uniform() < 0.5 ? Projection::sweep : Projection::exact);
     }
   }
   return network;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting values for a network, layer by layer: each layer sees what the layers before it make of a
-// sample of the training rows.
+// Starting values for a network, layer by layer: each layer sees what the layers before it make of
+// a sample of the training rows.
 #pragma once
 
 #include "data/dataset.h"

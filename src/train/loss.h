@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What training lowers, row by row, as a function of the network's output z:
 //
-//   classification  log(1 + e^-s) for a positive row, log(1 + e^s) for a negative one, s = offset + z
-//   regression      (z - (y - offset) / scale)^2, the squared error in units of the label's deviation
+//   classification  log(1 + e^-s) for a positive row, log(1 + e^s) for a negative one, s = offset +
+//   z regression      (z - (y - offset) / scale)^2, the squared error in units of the label's
+//   deviation
 #pragma once
 
 #include "espalier/schema.h"

@@ -42,8 +42,7 @@ TrainOptions from_json(const std::string& json) {
 TEST(Validate, AcceptsTheDefaults) { validate(TrainOptions()); }
 
 TEST(Validate, NamesTheFieldItsValueAndItsRange) {
-  EXPECT_EQ(error_of_options({.learning_rate = -1}),
-            "learning_rate: -1 is not between 0 and 10");
+  EXPECT_EQ(error_of_options({.learning_rate = -1}), "learning_rate: -1 is not between 0 and 10");
   EXPECT_EQ(error_of_options({.epochs = -3}), "epochs: -3 is not between 0 and 1000000");
   EXPECT_EQ(error_of_options({.valid_fraction = 0.95}),
             "valid_fraction: 0.95 is not between 0 and 0.9");

@@ -27,10 +27,13 @@ Size size_for(std::size_t rows) {
   return {70, 5, 150, 20};
 }
 
-// Monotone rows of the embedding read all wires, so there may be more of them than monotone features.
+// Monotone rows of the embedding read all wires, so there may be more of them than monotone
+// features.
 int monotone_rows(int rows, const std::vector<Feature>& features) {
   constexpr double kLeastShare = 0.3, kMostShare = 0.7;
-  const auto is_monotone = [](const Feature& feature) { return feature.monotonicity != Monotonicity::none; };
+  const auto is_monotone = [](const Feature& feature) {
+    return feature.monotonicity != Monotonicity::none;
+  };
   const auto count = std::count_if(features.begin(), features.end(), is_monotone);
   if (count == 0) return 0;
   const double share = static_cast<double>(count) / static_cast<double>(features.size());
@@ -39,11 +42,13 @@ int monotone_rows(int rows, const std::vector<Feature>& features) {
 
 std::string deep_lattice_network(std::size_t rows, const std::vector<Feature>& features) {
   const Size size = size_for(rows);
-  const LayerSpec embedding = {.kind = LayerKind::lin,
-                               .outputs = size.lattices * size.lattice_size,
-                               .monotone_outputs = monotone_rows(size.lattices * size.lattice_size, features)};
-  return fmt::format("cal({}) {} cal({}) lat({}x{}) cal({}) lin(1)", size.input_keypoints, to_string(embedding),
-                     size.inner_keypoints, size.lattices, size.lattice_size, size.inner_keypoints);
+  const LayerSpec embedding = {
+      .kind = LayerKind::lin,
+      .outputs = size.lattices * size.lattice_size,
+      .monotone_outputs = monotone_rows(size.lattices * size.lattice_size, features)};
+  return fmt::format("cal({}) {} cal({}) lat({}x{}) cal({}) lin(1)", size.input_keypoints,
+                     to_string(embedding), size.inner_keypoints, size.lattices, size.lattice_size,
+                     size.inner_keypoints);
 }
 
 // The paper to the letter: the same range for every calibrator, the split embedding, its start, its
@@ -63,7 +68,8 @@ std::string calibrated_lattice(std::size_t rows, std::size_t num_features) {
   constexpr std::size_t kMost = 12;
   if (num_features > kMost) {
     throw Error(ErrorKind::argument,
-                fmt::format("architecture: calibrated-lattice puts all columns into one lattice; {} are too many, at "
+                fmt::format("architecture: calibrated-lattice puts all columns into one lattice; "
+                            "{} are too many, at "
                             "most {}; wanted fewer columns (--drop) or random-lattices",
                             num_features, kMost));
   }
@@ -74,16 +80,19 @@ std::string random_lattices(std::size_t rows, std::size_t num_features) {
   const Size size = size_for(rows);
   const int lattice_size = std::min(size.lattice_size, static_cast<int>(num_features));
   // At least twice as many places as features, so that each meets several others.
-  const int lattices = std::max(size.lattices, static_cast<int>(2 * num_features) / lattice_size + 1);
-  return fmt::format("cal({0}) gather({1}x{2}) lat({1}x{2}) lin(1)", size.input_keypoints, lattices, lattice_size);
+  const int lattices =
+      std::max(size.lattices, static_cast<int>(2 * num_features) / lattice_size + 1);
+  return fmt::format("cal({0}) gather({1}x{2}) lat({1}x{2}) lin(1)", size.input_keypoints, lattices,
+                     lattice_size);
 }
 
-std::string layers_of(const std::string& name, std::size_t rows, const std::vector<Feature>& features,
-                      TrainOptions& options) {
+std::string layers_of(const std::string& name, std::size_t rows,
+                      const std::vector<Feature>& features, TrainOptions& options) {
   const std::size_t num_features = features.size();
   if (name == "dln") return deep_lattice_network(rows, features);
   if (name == "dln-paper") return paper_network(options);
-  if (name == "calibrated-linear") return fmt::format("cal({}) lin(1)", size_for(rows).input_keypoints);
+  if (name == "calibrated-linear")
+    return fmt::format("cal({}) lin(1)", size_for(rows).input_keypoints);
   if (name == "calibrated-lattice") return calibrated_lattice(rows, num_features);
   if (name == "random-lattices") return random_lattices(rows, num_features);
   return name;
@@ -103,8 +112,10 @@ int epochs_for(std::size_t rows, int batch_size) {
 
 }  // namespace
 
-void resolve_options(std::size_t rows, const std::vector<Feature>& features, TrainOptions& options) {
-  // Few rows want small steps and straight curves; many keep large steps from overfitting by themselves.
+void resolve_options(std::size_t rows, const std::vector<Feature>& features,
+                     TrainOptions& options) {
+  // Few rows want small steps and straight curves; many keep large steps from overfitting by
+  // themselves.
   const bool few_rows = rows < 15000;
   if (options.learning_rate == 0) options.learning_rate = few_rows ? 0.01 : 0.03;
   if (options.calibrator_hessian == 0 && few_rows && options.architecture != "dln-paper") {

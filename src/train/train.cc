@@ -28,7 +28,9 @@ enum Stream : std::uint64_t { kSplitStream = 1, kMemberStream = 1000 };
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // What is trained on: the settled options, the schema, and both sets of rows.
 struct Prepared {
@@ -45,15 +47,18 @@ void warn(const TrainControl& control, const std::string& message) {
 }
 
 Metric choose_metric(Metric wanted, Task task) {
-  if (wanted == Metric::automatic) return task == Task::classification ? Metric::log_loss : Metric::mse;
+  if (wanted == Metric::automatic)
+    return task == Task::classification ? Metric::log_loss : Metric::mse;
   const auto suitable = metrics_of(task);
   if (std::find(suitable.begin(), suitable.end(), wanted) != suitable.end()) return wanted;
-  throw Error(ErrorKind::argument, fmt::format("metric: {} does not suit {}", to_word(wanted), to_word(task)));
+  throw Error(ErrorKind::argument,
+              fmt::format("metric: {} does not suit {}", to_word(wanted), to_word(task)));
 }
 
 // Takes the validation rows out of `rows`; both stay in the order of the table.
 Rows split_off(double fraction, Random random, Rows& rows) {
-  const auto count = static_cast<std::size_t>(std::lround(fraction * static_cast<double>(rows.size())));
+  const auto count =
+      static_cast<std::size_t>(std::lround(fraction * static_cast<double>(rows.size())));
   Rows shuffled = rows;
   random.shuffle(std::span<std::uint32_t>(shuffled));
   Rows held_out(shuffled.begin(), shuffled.begin() + static_cast<std::ptrdiff_t>(count));
@@ -66,7 +71,8 @@ Rows split_off(double fraction, Random random, Rows& rows) {
 Rows usable_rows(const Label& label, const Table& table, const TrainControl& control) {
   Rows rows = labelled_rows(label, table);
   if (rows.size() < table.num_rows) {
-    warn(control, fmt::format("{}: {} rows without a label are left out", table.name, table.num_rows - rows.size()));
+    warn(control, fmt::format("{}: {} rows without a label are left out", table.name,
+                              table.num_rows - rows.size()));
   }
   return rows;
 }
@@ -75,8 +81,9 @@ void require_both_classes(const Dataset& data, const Schema& schema, std::string
   if (schema.label.task != Task::classification || data.num_rows == 0) return;
   const auto [least, most] = std::minmax_element(data.labels.begin(), data.labels.end());
   if (*least != *most) return;
-  throw Error(ErrorKind::data, fmt::format("the {} {} rows have one class only, '{}'", data.num_rows, which,
-                                           *most > 0 ? schema.label.positive : schema.label.negative));
+  throw Error(ErrorKind::data,
+              fmt::format("the {} {} rows have one class only, '{}'", data.num_rows, which,
+                          *most > 0 ? schema.label.positive : schema.label.negative));
 }
 
 // Scales the weights so that both classes weigh the same and the total stays.
@@ -104,17 +111,22 @@ Prepared prepare(const Table& table, const TrainOptions& options, const TrainCon
   Rows train_rows = usable_rows(p.schema.label, table, control);
   Rows valid_rows;
   if (control.valid == nullptr) {
-    valid_rows = split_off(options.valid_fraction, Random(options.seed).split(kSplitStream), train_rows);
+    valid_rows =
+        split_off(options.valid_fraction, Random(options.seed).split(kSplitStream), train_rows);
   } else {
     valid_rows = usable_rows(p.schema.label, *control.valid, control);
   }
-  p.schema.features = build_features(table, options, train_rows, [&](const std::string& m) { warn(control, m); });
+  p.schema.features =
+      build_features(table, options, train_rows, [&](const std::string& m) { warn(control, m); });
   resolve_options(train_rows.size(), p.schema.features, p.options);
   p.architecture = parse_architecture(p.options.architecture);
   // Without calibrators a number enters as its place between the ends of its range.
   KeypointPlan plan = {.mode = Keypoints::uniform, .count = 2, .learn_missing = false};
   if (const auto layer = input_calibrators(p.architecture)) {
-    plan = {.mode = options.keypoints, .count = layer->keypoints, .range = layer->range, .learn_missing = true};
+    plan = {.mode = options.keypoints,
+            .count = layer->keypoints,
+            .range = layer->range,
+            .learn_missing = true};
   }
   fit_keypoints(plan, table, train_rows, p.schema.features);
   p.train = encode(p.schema, table, train_rows);
@@ -126,26 +138,30 @@ Prepared prepare(const Table& table, const TrainOptions& options, const TrainCon
 }
 
 // How training went, without anything that differs between two equal runs.
-std::string training_json(const Prepared& p, const std::vector<Epoch>& best, const std::vector<MetricValue>& metrics) {
+std::string training_json(const Prepared& p, const std::vector<Epoch>& best,
+                          const std::vector<MetricValue>& metrics) {
   using Json = nlohmann::ordered_json;
   Json options = Json::parse(to_json(p.options));
   options.erase("threads");
-  Json json = {{"options", options}, {"train_rows", p.train.num_rows}, {"valid_rows", p.valid.num_rows}};
+  Json json = {
+      {"options", options}, {"train_rows", p.train.num_rows}, {"valid_rows", p.valid.num_rows}};
   Json epochs = Json::array();
   for (const Epoch& epoch : best) epochs.push_back(epoch.epoch);
   json["best_epochs"] = epochs;
-  for (const MetricValue& metric : metrics) json["validation"][std::string(to_word(metric.metric))] = metric.value;
+  for (const MetricValue& metric : metrics)
+    json["validation"][std::string(to_word(metric.metric))] = metric.value;
   return json.dump();
 }
 
-// No model leaves that was not checked. Every step of training projects, so this finding anything would
-// be an error in the library.
+// No model leaves that was not checked. Every step of training projects, so this finding anything
+// would be an error in the library.
 void require_proof(const ModelData& model) {
   for (const Network& member : model.members) {
     check_network(
         member,
         [](const std::string& culprit) {
-          throw Error(ErrorKind::unsupported, "the trained parameters break an inequality: " + culprit);
+          throw Error(ErrorKind::unsupported,
+                      "the trained parameters break an inequality: " + culprit);
         },
         [](int, const Check&) {});
   }
@@ -188,9 +204,10 @@ class Session {
 
  private:
   Epoch train_member(int member, ModelData& model) {
-    const Random random = Random(p_.options.seed).split(kMemberStream + static_cast<std::uint64_t>(member));
-    Network& network =
-        model.members.emplace_back(p_.architecture, input_wires(p_.schema), p_.options.monotone_calibrators, random.split(1));
+    const Random random =
+        Random(p_.options.seed).split(kMemberStream + static_cast<std::uint64_t>(member));
+    Network& network = model.members.emplace_back(p_.architecture, input_wires(p_.schema),
+                                                  p_.options.monotone_calibrators, random.split(1));
     initialize(p_.train, p_.options, random.split(2), network);
     const std::int64_t rows_before =
         static_cast<std::int64_t>(p_.train.num_rows) * p_.options.epochs * (member - 1);
@@ -235,7 +252,8 @@ class Session {
     if (p_.valid.num_rows == 0) return metrics;
     const std::vector<float> valid_scores = scores(model, p_.valid, pool_);
     for (const Metric metric : metrics_of(p_.schema.label.task)) {
-      metrics.push_back({metric, compute_metric(metric, p_.valid.labels, valid_scores, p_.valid.weights)});
+      metrics.push_back(
+          {metric, compute_metric(metric, p_.valid.labels, valid_scores, p_.valid.weights)});
     }
     return metrics;
   }

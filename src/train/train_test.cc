@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
 #include <cmath>
 #include <filesystem>
@@ -30,7 +31,9 @@ std::string error_of(F&& f) {
   return "no error";
 }
 
-Table loans(std::int64_t rows, std::uint64_t seed = 1) { return simulate({.rows = rows, .seed = seed}); }
+Table loans(std::int64_t rows, std::uint64_t seed = 1) {
+  return simulate({.rows = rows, .seed = seed});
+}
 
 TrainOptions loan_options() {
   return {.label = "default",
@@ -81,17 +84,20 @@ TEST(Train, LearnsLoansAndProvesTheirDirections) {
 
 TEST(Train, LearnsARegressionInUnitsOfTheLabel) {
   const Table table = regression_table(2000);
-  const TrainResult result =
-      train(table, {.label = "y", .increasing = {"a"}, .decreasing = {"b"}, .epochs = 40, .threads = 1});
+  const TrainResult result = train(
+      table, {.label = "y", .increasing = {"a"}, .decreasing = {"b"}, .epochs = 40, .threads = 1});
   EXPECT_EQ(result.model.schema().label.task, Task::regression);
   EXPECT_GT(metric_of(evaluate(result.model, table), Metric::r2), 0.97);
   // The training loss is in the same units as the metric.
-  EXPECT_NEAR(result.history.back().train_loss / metric_of(evaluate(result.model, table), Metric::mse), 1, 0.5);
+  EXPECT_NEAR(
+      result.history.back().train_loss / metric_of(evaluate(result.model, table), Metric::mse), 1,
+      0.5);
 }
 
 TEST(Train, EveryPresetTrainsAndVerifies) {
   const Table table = loans(600);
-  for (const char* preset : {"dln", "dln-paper", "calibrated-linear", "calibrated-lattice", "random-lattices"}) {
+  for (const char* preset :
+       {"dln", "dln-paper", "calibrated-linear", "calibrated-lattice", "random-lattices"}) {
     TrainOptions options = loan_options();
     options.architecture = preset;
     options.epochs = 1;
@@ -105,7 +111,8 @@ TEST(Train, EveryPresetTrainsAndVerifies) {
 
 TEST(Train, TheNineLayersOfThePapersFigureLearn) {
   TrainOptions options = loan_options();
-  options.architecture = "cal(20) lin(24) cal(10) lat(8x3) cal(10) lat(4x2) cal(10) lat(1x4) cal(10)";
+  options.architecture =
+      "cal(20) lin(24) cal(10) lat(8x3) cal(10) lat(4x2) cal(10) lat(1x4) cal(10)";
   options.epochs = 12;
   const TrainResult result = train(loans(3000), options);
   EXPECT_LT(result.history.back().train_loss, 0.98 * result.history.front().train_loss);
@@ -120,7 +127,8 @@ TEST(Train, RaisingAMonotoneColumnNeverHelpsAgainstIt) {
     if (column.name != "debt_ratio") continue;
     for (float& x : column.numbers) x += 0.3f;
   }
-  const std::vector<float> before = model.predict(table, Output::score), after = model.predict(raised, Output::score);
+  const std::vector<float> before = model.predict(table, Output::score),
+                           after = model.predict(raised, Output::score);
   for (std::size_t i = 0; i < before.size(); ++i) ASSERT_GE(after[i], before[i] - 1e-4f);
 }
 
@@ -135,6 +143,21 @@ TEST(Train, SameSeedSameBytesForAnyNumberOfThreads) {
   }
   options.seed = 2;
   EXPECT_NE(bytes_of(train(table, options).model), bytes);
+}
+
+TEST(Train, SameBytesForEveryInstructionSet) {
+  const Table table = loans(600);
+  TrainOptions options = loan_options();
+  options.epochs = 2;
+  const std::int64_t supported = hwy::SupportedTargets();
+  hwy::GetChosenTarget().Update(HWY_SCALAR);
+  const std::string bytes = bytes_of(train(table, options).model);
+  for (const std::int64_t target : {std::int64_t{HWY_AVX2}, std::int64_t{HWY_AVX3}}) {
+    if ((supported & target) == 0) continue;
+    hwy::GetChosenTarget().Update(target);
+    EXPECT_EQ(bytes_of(train(table, options).model), bytes) << hwy::TargetName(target);
+  }
+  hwy::GetChosenTarget().Update(supported);
 }
 
 TEST(Train, AnEnsembleIsOneModelThatAverages) {
@@ -174,7 +197,8 @@ TEST(Train, WeightsCountAsMoreRows) {
     if (i % 2 == 1) table.columns[3].numbers[i] = -1e6f;
   }
   table.columns.push_back(weight);
-  const TrainResult result = train(table, {.label = "y", .weight = "w", .epochs = 20, .threads = 1});
+  const TrainResult result =
+      train(table, {.label = "y", .weight = "w", .epochs = 20, .threads = 1});
   for (const float y : result.model.predict(table)) ASSERT_NEAR(y, 1000, 1000);
 }
 
@@ -220,10 +244,12 @@ TEST(Train, AStopKeepsTheBestModelSoFar) {
   std::stop_source stop;
   TrainOptions options = loan_options();
   options.epochs = 1000;
-  const TrainResult result = train(loans(800), options, {.progress = [&](const Progress& progress) {
-                                     if (progress.last.epoch >= 2) stop.request_stop();
-                                   },
-                                                         .stop = stop.get_token()});
+  const TrainResult result = train(loans(800), options,
+                                   {.progress =
+                                        [&](const Progress& progress) {
+                                          if (progress.last.epoch >= 2) stop.request_stop();
+                                        },
+                                    .stop = stop.get_token()});
   EXPECT_TRUE(result.stopped);
   EXPECT_LE(result.history.size(), 3u);
   EXPECT_TRUE(verify(result.model).holds());
@@ -255,7 +281,8 @@ TEST(Train, RegularisersFlattenWhatTheyPenalise) {
     double sum = 0;
     for (int u = 0; u < network.layer(1).num_units(); ++u) {
       const float* theta = network.layer_params(1);
-      for (std::size_t v = 0; v < network.layer(1).num_params(); v += 2) sum += std::pow(theta[v + 1] - theta[v], 2);
+      for (std::size_t v = 0; v < network.layer(1).num_params(); v += 2)
+        sum += std::pow(theta[v + 1] - theta[v], 2);
     }
     return sum;
   };
@@ -272,17 +299,21 @@ TEST(Train, RefusesOptionsThatMakeNoSense) {
     return error_of([&] { train(table, options); });
   };
   EXPECT_THAT(error([](TrainOptions& o) { o.learning_rate = -1; }), HasSubstr("learning_rate"));
-  EXPECT_THAT(error([](TrainOptions& o) { o.learning_rate = std::nan(""); }), HasSubstr("learning_rate"));
-  EXPECT_THAT(error([](TrainOptions& o) { o.metric = Metric::mse; }), HasSubstr("does not suit classification"));
-  EXPECT_THAT(error([](TrainOptions& o) { o.architecture = "dlm"; }), HasSubstr("no layer or preset"));
+  EXPECT_THAT(error([](TrainOptions& o) { o.learning_rate = std::nan(""); }),
+              HasSubstr("learning_rate"));
+  EXPECT_THAT(error([](TrainOptions& o) { o.metric = Metric::mse; }),
+              HasSubstr("does not suit classification"));
+  EXPECT_THAT(error([](TrainOptions& o) { o.architecture = "dlm"; }),
+              HasSubstr("no layer or preset"));
   EXPECT_THAT(error([](TrainOptions& o) { o.architecture = "cal lat(70x5)"; }), HasSubstr("wires"));
 }
 
 TEST(Inspect, TellsArchitectureFeaturesAndCurves) {
   const Model model = train(loans(500), loan_options()).model;
   const std::string text = inspect_text(model);
-  for (const char* part : {"classification of 'default', 'yes' against 'no'", "architecture  cal(", "never falls",
-                           "never rises", "calibrators of the inputs", "wiring of layer"}) {
+  for (const char* part :
+       {"classification of 'default', 'yes' against 'no'", "architecture  cal(", "never falls",
+        "never rises", "calibrators of the inputs", "wiring of layer"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }

@@ -34,8 +34,10 @@ Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
       shard_sums_(static_cast<std::size_t>(num_shards_)),
       mean_(network.params().size()),
       variance_(network.params().size()),
-      penalties_{static_cast<float>(options_.calibrator_laplacian), static_cast<float>(options_.calibrator_hessian),
-                 static_cast<float>(options_.lattice_laplacian), static_cast<float>(options_.lattice_torsion)},
+      penalties_{static_cast<float>(options_.calibrator_laplacian),
+                 static_cast<float>(options_.calibrator_hessian),
+                 static_cast<float>(options_.lattice_laplacian),
+                 static_cast<float>(options_.lattice_torsion)},
       order_(in_.train->num_rows) {
   for (int s = 0; s < num_shards_; ++s) {
     scratch_.emplace_back(network);
@@ -45,7 +47,8 @@ Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
   if (penalties_.any()) penalty_.resize(network.params().size());
   std::iota(order_.begin(), order_.end(), 0u);
   const auto batch = static_cast<std::int64_t>(options_.batch_size);
-  const std::int64_t steps_an_epoch = (static_cast<std::int64_t>(order_.size()) + batch - 1) / batch;
+  const std::int64_t steps_an_epoch =
+      (static_cast<std::int64_t>(order_.size()) + batch - 1) / batch;
   steps_total_ = steps_an_epoch * options_.epochs;
   make_blocks();
 }
@@ -70,7 +73,8 @@ void Trainer::run_shard(int shard, std::span<const std::uint32_t> rows) {
   const auto s = static_cast<std::size_t>(shard);
   Network::Scratch& scratch = scratch_[s];
   ShardSum sum;
-  for (std::size_t begin = s * kTile; begin < rows.size(); begin += static_cast<std::size_t>(num_shards_) * kTile) {
+  for (std::size_t begin = s * kTile; begin < rows.size();
+       begin += static_cast<std::size_t>(num_shards_) * kTile) {
     const auto count = static_cast<int>(std::min<std::size_t>(kTile, rows.size() - begin));
     load_tile(*in_.train, rows.data() + begin, count, scratch.input());
     const float* z = network_.forward(scratch);
@@ -91,7 +95,8 @@ void Trainer::run_shard(int shard, std::span<const std::uint32_t> rows) {
 AdamStep Trainer::next_adam_step(double batch_weight) {
   const double progress = static_cast<double>(steps_done_) / static_cast<double>(steps_total_);
   const double rate =
-      options_.learning_rate * (options_.schedule == Schedule::cosine ? 0.5 * (1 + portable_cos(kPi * progress)) : 1);
+      options_.learning_rate *
+      (options_.schedule == Schedule::cosine ? 0.5 * (1 + portable_cos(kPi * progress)) : 1);
   ++steps_done_;
   beta1_power_ *= kAdamBeta1;
   beta2_power_ *= kAdamBeta2;
@@ -111,8 +116,8 @@ void Trainer::update_block(const Block& block, const AdamStep& step) {
   if (begin == end) return;
   float* params = network_.params().data();
   if (penalties_.any()) {
-    std::fill(penalty_.begin() + static_cast<std::ptrdiff_t>(begin), penalty_.begin() + static_cast<std::ptrdiff_t>(end),
-              0.0f);
+    std::fill(penalty_.begin() + static_cast<std::ptrdiff_t>(begin),
+              penalty_.begin() + static_cast<std::ptrdiff_t>(end), 0.0f);
     for (int unit = block.first_unit; unit < block.last_unit; ++unit) {
       const std::size_t at = offset + layer.unit_begin(unit);
       layer.penalize(params + at, penalty_.data() + at, unit, penalties_);
@@ -122,9 +127,10 @@ void Trainer::update_block(const Block& block, const AdamStep& step) {
   own.learning_rate *= layer.rate_scale();
   if (!layer.decays(block.first_unit)) own.decay = 0;
   float* grads[kMaxShards];
-  for (int s = 0; s < num_shards_; ++s) grads[s] = shard_grad_pointers_[static_cast<std::size_t>(s)] + begin;
-  adam_step(own, grads, num_shards_, penalties_.any() ? penalty_.data() + begin : nullptr, params + begin,
-            mean_.data() + begin, variance_.data() + begin, end - begin);
+  for (int s = 0; s < num_shards_; ++s)
+    grads[s] = shard_grad_pointers_[static_cast<std::size_t>(s)] + begin;
+  adam_step(own, grads, num_shards_, penalties_.any() ? penalty_.data() + begin : nullptr,
+            params + begin, mean_.data() + begin, variance_.data() + begin, end - begin);
   for (int unit = block.first_unit; unit < block.last_unit; ++unit) {
     layer.project(params + offset + layer.unit_begin(unit), unit, options_.projection);
   }
@@ -179,13 +185,16 @@ Epoch Trainer::run() {
     if (!finished && best.epoch > 0) break;
     if (!std::isfinite(epoch.train_loss)) {
       if (best.epoch > 0) break;
-      throw Error(ErrorKind::argument,
-                  fmt::format("training diverged in its first epoch; learning_rate {} is too high for this table",
-                              options_.learning_rate));
+      throw Error(
+          ErrorKind::argument,
+          fmt::format(
+              "training diverged in its first epoch; learning_rate {} is too high for this table",
+              options_.learning_rate));
     }
     epoch.valid_metric = validate();
     // Without validation rows, or where the metric is not defined, the last epoch is the best.
-    const bool better = best.epoch == 0 || std::isnan(epoch.valid_metric) || std::isnan(best.valid_metric) ||
+    const bool better = best.epoch == 0 || std::isnan(epoch.valid_metric) ||
+                        std::isnan(best.valid_metric) ||
                         sign * epoch.valid_metric < sign * best.valid_metric;
     if (better) {
       best = epoch;

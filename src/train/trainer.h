@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fitting one network: shuffled mini-batches, Adam, and a projection after every step.
 //
-// A batch is cut into a fixed number of shards, each with a gradient buffer of its own, and the buffers
-// are added in order; then blocks of units are updated and projected independently. So the bits of the
-// result do not depend on the number of threads.
+// A batch is cut into a fixed number of shards, each with a gradient buffer of its own, and the
+// buffers are added in order; then blocks of units are updated and projected independently. So the
+// bits of the result do not depend on the number of threads.
 #pragma once
 
 #include <functional>
@@ -37,8 +37,8 @@ class Trainer {
  public:
   Trainer(const TrainerInput& input, Network& network, Random random);
 
-  /// Trains until the epochs are over, patience ends or a stop is requested; leaves the network with the
-  /// parameters of the best epoch, which it returns.
+  /// Trains until the epochs are over, patience ends or a stop is requested; leaves the network
+  /// with the parameters of the best epoch, which it returns.
   Epoch run();
 
  private:
@@ -62,8 +62,8 @@ class Trainer {
   Random random_;
 
   int num_shards_;
-  std::vector<Network::Scratch> scratch_;         // one a shard
-  std::vector<std::vector<float>> shard_grads_;   // one a shard
+  std::vector<Network::Scratch> scratch_;        // one a shard
+  std::vector<std::vector<float>> shard_grads_;  // one a shard
   std::vector<float*> shard_grad_pointers_;
   struct ShardSum {
     double loss = 0;
