@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "cli_fixture.h"
+#include "espalier/options.h"
 
 namespace espalier {
 namespace {
@@ -208,7 +209,7 @@ TEST_F(Cli, ExplainsItselfOnStandardOutput) {
   EXPECT_THAT(must("--help"), HasSubstr("simulate"));
   const std::string help = must("train --help");
   EXPECT_THAT(help, HasSubstr("--learning-rate NUMBER"));
-  EXPECT_THAT(help, HasSubstr("default 0.03"));
+  EXPECT_THAT(help, HasSubstr(fmt::format("default {}", TrainOptions().learning_rate)));
   for (const std::string& line : lines_of(help)) EXPECT_LE(line.size(), 100U) << line;
 }
 
