@@ -64,6 +64,7 @@ struct TrainOptions {
   std::string architecture = "dln";
   MonotoneCalibrators monotone_calibrators = MonotoneCalibrators::required;
   Keypoints keypoints = Keypoints::distinct;
+  int continuous_keypoints = 0;  ///< 0 chooses
   Initialization initialization = Initialization::data;
   double lattice_noise = 0;  ///< the paper's 1/n
   int ensemble = 1;
@@ -122,6 +123,12 @@ void visit_fields(Options& o, Visitor&& visit) {
               "them if they "
               "are few), at quantiles of the rows, or uniformly over the range"},
         o.keypoints);
+  visit(Field{"continuous_keypoints",
+              "with distinct keypoints: how many for a column with more values than its calibrator "
+              "has keypoints, "
+              "whose curve should be smooth; 0 chooses for a preset, else takes all",
+              0, 1e6},
+        o.continuous_keypoints);
   visit(Field{"initialization",
               "data: start centred on the training rows; paper: the published constants"},
         o.initialization);

@@ -67,6 +67,8 @@ struct Label {
   /// deviation of the training labels, so that every network works in the same units.
   float offset = 0;
   float scale = 1;
+  /// Words that mean "missing" in this column beyond the usual ones.
+  std::vector<std::string> missing;
 };
 
 struct Schema {

@@ -13,6 +13,30 @@
 
 namespace espalier {
 
+// Whether the bytes are well-formed UTF-8, as JSON wants it.
+inline bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t length = lead < 0x80   ? 1
+                               : lead < 0xc2 ? 0
+                               : lead < 0xe0 ? 2
+                               : lead < 0xf0 ? 3
+                               : lead < 0xf5 ? 4
+                                             : 0;
+    if (length == 0 || i + length > text.size()) return false;
+    for (std::size_t k = 1; k < length; ++k) {
+      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
+    }
+    if (length > 2) {  // overlong forms, surrogates and code points beyond the last
+      const auto second = static_cast<unsigned char>(text[i + 1]);
+      if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f)) return false;
+      if ((lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) return false;
+    }
+    i += length;
+  }
+  return true;
+}
+
 // The least number of letters to insert, delete or replace; upper and lower case (ASCII) are the
 // same.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -36,5 +36,14 @@ TEST(Nearest, PrefersTheFirstOfEquals) {
   EXPECT_EQ(nearest("rat", words), "cat");
 }
 
+TEST(Text, KnowsWellFormedUtf8) {
+  for (const char* good : {"", "plain", "caf\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x8c\xb1"})
+    EXPECT_TRUE(is_utf8(good));
+  // Latin-1, a cut character, an overlong slash, a surrogate, a code point too far.
+  for (const char* bad : {"caf\xe9", "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
+    EXPECT_FALSE(is_utf8(bad)) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace espalier

@@ -21,6 +21,12 @@ namespace {
   throw Error(ErrorKind::data, fmt::format("{}: column '{}': {}", table.name, column, message));
 }
 
+// Rows are counted in 32 bits.
+void require_countable(const Table& table) {
+  if (table.num_rows <= std::numeric_limits<std::uint32_t>::max()) return;
+  throw Error(ErrorKind::unsupported, fmt::format("{}: more than 2^32 - 1 rows", table.name));
+}
+
 const Column& require_numbers(const Table& table, const std::string& name) {
   const Column& column = require_column(table, name);
   if (column.type != ColumnType::number) {
@@ -90,6 +96,7 @@ void encode_feature(const Feature& feature, const Table& table, const Rows& rows
 }  // namespace
 
 Rows all_rows(const Table& table) {
+  require_countable(table);
   Rows rows(table.num_rows);
   std::iota(rows.begin(), rows.end(), 0u);
   return rows;
@@ -148,6 +155,7 @@ Dataset encode_features(const Schema& schema, const Table& table, const Rows& ro
 }
 
 Rows labelled_rows(const Label& label, const Table& table) {
+  require_countable(table);
   const Column& column = require_column(table, label.name);
   Rows rows;
   for (std::uint32_t i = 0; i < table.num_rows; ++i) {

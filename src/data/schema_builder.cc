@@ -61,6 +61,18 @@ std::string find_positive(const std::string& positive, const std::vector<std::st
                    positive, options.label, values[0], values[1]));
 }
 
+// Names and words go into the header of the model file.
+void require_utf8(const Table& table, const Column& column) {
+  constexpr const char* kWanted = "is not UTF-8; convert the file first, for example with iconv";
+  if (!is_utf8(column.name))
+    throw Error(ErrorKind::data, fmt::format("{}: a column name {}", table.name, kWanted));
+  for (const std::string& word : column.words) {
+    if (is_utf8(word)) continue;
+    throw Error(ErrorKind::data,
+                fmt::format("{}: column '{}': a word {}", table.name, column.name, kWanted));
+  }
+}
+
 struct Directions {
   std::set<std::string> increasing;
   std::set<std::string> decreasing;
@@ -250,8 +262,11 @@ std::vector<float> choose_keypoints(const KeypointPlan& plan, std::vector<float>
   if (plan.mode == Keypoints::uniform) return uniformly_over(lo, hi, plan.count);
   if (plan.mode == Keypoints::distinct)
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  if (sorted.size() > static_cast<std::size_t>(plan.count))
-    sorted = evenly_among(sorted, plan.count);
+  if (sorted.size() > static_cast<std::size_t>(plan.count)) {
+    const bool continuous = plan.mode == Keypoints::distinct && plan.continuous_count > 0;
+    sorted =
+        evenly_among(sorted, continuous ? std::min(plan.continuous_count, plan.count) : plan.count);
+  }
   return sorted;
 }
 
@@ -264,6 +279,8 @@ Label build_label(const Table& table, const TrainOptions& options) {
     fail(fmt::format("weight: '{}' is the label", options.label));
   Label label{
       .name = options.label, .task = options.task, .is_number = column.type == ColumnType::number};
+  label.missing = column.missing;
+  require_utf8(table, column);
   const std::vector<std::string> values = distinct_words(column, 2);
   const std::string place = fmt::format("{}: label '{}'", table.name, options.label);
   if (values.empty()) throw Error(ErrorKind::data, place + " is missing in every row");
@@ -305,6 +322,7 @@ std::vector<Feature> build_features(const Table& table, const TrainOptions& opti
   std::vector<Feature> features;
   for (const Column& column : table.columns) {
     if (column.name == options.label || column.name == options.weight) continue;
+    require_utf8(table, column);
     Feature feature{.name = column.name, .missing = column.missing};
     const bool increasing = directions.increasing.contains(column.name);
     const bool decreasing = directions.decreasing.contains(column.name);

@@ -142,6 +142,12 @@ TEST(Keypoints, SitAtDistinctValuesQuantilesOrUniformly) {
               ElementsAre(-100, 0, 100));
 }
 
+TEST(Keypoints, AContinuousColumnMayHaveFewerThanOneOfAtoms) {
+  const char* text = "x,y\n1,0\n2,1\n3,0\n4,1\n5,0\n";
+  EXPECT_THAT(keypoints_of(text, {.count = 4, .continuous_count = 3}), ElementsAre(1, 3, 5));
+  EXPECT_THAT(keypoints_of(text, {.count = 5, .continuous_count = 3}), ElementsAre(1, 2, 3, 4, 5));
+}
+
 TEST(Keypoints, InfinitiesAreClippedNotKeypoints) {
   EXPECT_THAT(keypoints_of("x,y\ninf,0\n1,1\n-inf,0\n3,1\n", {.count = 10}), ElementsAre(1, 3));
 }

@@ -56,8 +56,8 @@ Certificate verify(const Model& model) { return verify_data(model.data(), model.
 
 Certificate verify_file(const std::string& path) {
   const FileBytes bytes = read_file(path);
-  return verify_data(parse_model(bytes.view(), path, Inequalities::may_fail),
-                     model_hash(bytes.view()));
+  const ModelData model = parse_model(bytes.view(), path, Inequalities::may_fail);
+  return verify_data(model, model_hash(bytes.view()));
 }
 
 }  // namespace espalier

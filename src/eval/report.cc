@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "espalier/version.h"
 #include "layers/calibrators.h"
 #include "layers/lattices.h"
 #include "layers/linear.h"
@@ -19,35 +18,37 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What every wire before a layer is called: a feature, or "layer.output" behind a layer that mixes
-// wires.
-std::vector<std::string> names_behind(const Layer& layer, int index,
-                                      const std::vector<std::string>& before) {
-  if (dynamic_cast<const Calibrators*>(&layer) != nullptr) return before;
-  std::vector<std::string> names;
-  if (const auto* gather = dynamic_cast<const Gather*>(&layer)) {
-    for (const int wire : gather->wires()) names.push_back(before[static_cast<std::size_t>(wire)]);
-    return names;
-  }
-  for (int i = 0; i < layer.num_outputs(); ++i) names.push_back(fmt::format("{}.{}", index + 1, i));
-  return names;
-}
+// What a wire before a layer is called, and the feature that it carries as the table has it, if it
+// does.
+struct NamedWire {
+  std::string name;
+  const Feature* feature;
+};
 
-const Feature* find_feature(const Schema& schema, const std::string& name) {
-  for (const Feature& feature : schema.features) {
-    if (feature.name == name) return &feature;
+std::vector<NamedWire> wires_behind(const Layer& layer, int index,
+                                    const std::vector<NamedWire>& before) {
+  std::vector<NamedWire> wires;
+  if (const auto* gather = dynamic_cast<const Gather*>(&layer)) {
+    for (const int wire : gather->wires()) wires.push_back(before[static_cast<std::size_t>(wire)]);
+    return wires;
   }
-  return nullptr;
+  const bool keeps_names = dynamic_cast<const Calibrators*>(&layer) != nullptr;
+  for (int i = 0; i < layer.num_outputs(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const bool passes = layer.outputs()[at].is_category();
+    wires.push_back({keeps_names ? before[at].name : fmt::format("{}.{}", index + 1, i),
+                     passes ? before[at].feature : nullptr});
+  }
+  return wires;
 }
 
 // A calibrator as a curve: what goes in, what comes out.
-Json curve_of(const Calibrators& layer, const float* params, int unit, const std::string& wire,
-              const Schema& schema) {
+Json curve_of(const Calibrators& layer, const float* params, int unit, const NamedWire& wire) {
   const float* table = params + layer.unit_begin(unit);
   const std::size_t size = layer.unit_begin(unit + 1) - layer.unit_begin(unit);
-  Json curve = {{"wire", wire}, {"rises", layer.rises(unit)}};
+  Json curve = {{"wire", wire.name}, {"rises", layer.rises(unit)}};
   const auto keypoints = static_cast<std::size_t>(layer.keypoints(unit));
-  const Feature* feature = find_feature(schema, wire);
+  const Feature* feature = wire.feature;
   std::vector<float> inputs, outputs(table, table + keypoints);
   if (feature != nullptr && feature->kind == FeatureKind::category) {
     curve["words"] = feature->words;
@@ -71,13 +72,13 @@ Json curve_of(const Calibrators& layer, const float* params, int unit, const std
   return curve;
 }
 
-Json linear_of(const Linear& layer, const float* params, const std::vector<std::string>& names) {
+Json linear_of(const Linear& layer, const float* params, const std::vector<NamedWire>& wires) {
   Json inputs = Json::array();
   for (int j = 0; j < layer.num_inputs(); ++j) {
     const Linear::Reach reach = layer.reach(j);
     const std::vector<float> weights(params + layer.unit_begin(j),
                                      params + layer.unit_begin(j + 1));
-    inputs.push_back({{"wire", names[static_cast<std::size_t>(j)]},
+    inputs.push_back({{"wire", wires[static_cast<std::size_t>(j)].name},
                       {"first_output", reach.begin},
                       {"outputs", reach.width()},
                       {"weights", weights}});
@@ -87,18 +88,20 @@ Json linear_of(const Linear& layer, const float* params, const std::vector<std::
 }
 
 Json lattice_of(const Lattices& layer, const float* params, int g,
-                const std::vector<std::string>& names) {
-  const auto first = names.begin() + g * layer.size();
+                const std::vector<NamedWire>& wires) {
+  std::vector<std::string> names;
   std::vector<bool> rises;
-  for (int d = 0; d < layer.size(); ++d) rises.push_back((layer.monotone_dims(g) >> d & 1) != 0);
+  for (int d = 0; d < layer.size(); ++d) {
+    names.push_back(wires[static_cast<std::size_t>(g * layer.size() + d)].name);
+    rises.push_back((layer.monotone_dims(g) >> d & 1) != 0);
+  }
   const float* theta = params + layer.unit_begin(g);
-  return {{"wires", std::vector<std::string>(first, first + layer.size())},
+  return {{"wires", names},
           {"rises", rises},
           {"vertices", std::vector<float>(theta, theta + layer.num_vertices())}};
 }
 
-Json layer_to_json(const Network& network, int l, const std::vector<std::string>& names,
-                   const Schema& schema) {
+Json layer_to_json(const Network& network, int l, const std::vector<NamedWire>& wires) {
   const Layer& layer = network.layer(l);
   const float* params = network.layer_params(l);
   const LayerSpec& spec = network.architecture().layers[static_cast<std::size_t>(l)];
@@ -114,14 +117,14 @@ Json layer_to_json(const Network& network, int l, const std::vector<std::string>
     for (int u = 0; u < layer.num_units(); ++u) {
       if (layer.unit_begin(u) == layer.unit_begin(u + 1)) continue;
       json["calibrators"].push_back(
-          curve_of(*calibrators, params, u, names[static_cast<std::size_t>(u)], schema));
+          curve_of(*calibrators, params, u, wires[static_cast<std::size_t>(u)]));
     }
   } else if (const auto* linear = dynamic_cast<const Linear*>(&layer)) {
-    json["linear"] = linear_of(*linear, params, names);
+    json["linear"] = linear_of(*linear, params, wires);
   } else if (const auto* lattices = dynamic_cast<const Lattices*>(&layer)) {
     json["lattices"] = Json::array();
     for (int g = 0; g < layer.num_units(); ++g)
-      json["lattices"].push_back(lattice_of(*lattices, params, g, names));
+      json["lattices"].push_back(lattice_of(*lattices, params, g, wires));
   } else if (const auto* gather = dynamic_cast<const Gather*>(&layer)) {
     json["wires"] = gather->wires();
   }
@@ -144,7 +147,7 @@ Json feature_to_json(const Feature& feature) {
 
 Json describe_model(const Model& model) {
   const Schema& schema = model.schema();
-  Json json = {{"espalier", kVersion},
+  Json json = {{"espalier", model.data().version},
                {"hash", model.hash()},
                {"task", to_word(schema.label.task)},
                {"label", schema.label.name}};
@@ -158,18 +161,18 @@ Json describe_model(const Model& model) {
   json["parameters"] = model.num_parameters();
   json["training"] = Json::parse(model.training_json());
   json["features"] = Json::array();
-  std::vector<std::string> feature_names;
+  std::vector<NamedWire> inputs;
   for (const Feature& feature : schema.features) {
     json["features"].push_back(feature_to_json(feature));
-    feature_names.push_back(feature.name);
+    inputs.push_back({feature.name, &feature});
   }
   json["networks"] = Json::array();
   for (const Network& network : model.data().members) {
     Json layers = Json::array();
-    std::vector<std::string> names = feature_names;
+    std::vector<NamedWire> wires = inputs;
     for (int l = 0; l < network.num_layers(); ++l) {
-      layers.push_back(layer_to_json(network, l, names, schema));
-      names = names_behind(network.layer(l), l, names);
+      layers.push_back(layer_to_json(network, l, wires));
+      wires = wires_behind(network.layer(l), l, wires);
     }
     json["networks"].push_back({{"layers", layers}});
   }
@@ -279,8 +282,8 @@ std::string inspect_text(const Model& model) {
   if (model.num_members() > 1)
     out += fmt::format("networks      {}, averaged\n", model.num_members());
   out += fmt::format("trained on    {} rows, {} to validate\n",
-                     training["train_rows"].get<std::size_t>(),
-                     training["valid_rows"].get<std::size_t>());
+                     training.value("train_rows", std::size_t{0}),
+                     training.value("valid_rows", std::size_t{0}));
   if (training.contains("validation")) {
     std::string metrics;
     for (const auto& [name, value] : training["validation"].items()) {

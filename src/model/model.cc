@@ -82,12 +82,27 @@ void Model::save(const std::string& path) const {
 const Schema& Model::schema() const noexcept { return data_->schema; }
 
 std::string Model::architecture() const {
-  // The wiring that was drawn is left out: it is not something anybody wrote.
-  Architecture shown;
-  for (LayerSpec layer : data_->members.front().architecture().layers) {
-    if (layer.kind == LayerKind::gather) continue;
-    if (layer.kind == LayerKind::lin && layer.outputs == 1) layer.monotone_outputs = 0;
-    shown.layers.push_back(std::move(layer));
+  // A gather that only permutes comes back when the architecture is built again; one that chooses
+  // its wires does so by the size of the lattices that read them.
+  Architecture shown = data_->members.front().architecture();
+  const LayerSpec* lattices = nullptr;
+  for (auto layer = shown.layers.rbegin(); layer != shown.layers.rend(); ++layer) {
+    if (layer->kind == LayerKind::lat) lattices = &*layer;
+    if (layer->kind != LayerKind::gather || lattices == nullptr) continue;
+    std::vector<int> wires = std::move(layer->wires);
+    layer->wires.clear();
+    std::sort(wires.begin(), wires.end());
+    const bool repeats = std::adjacent_find(wires.begin(), wires.end()) != wires.end();
+    const bool leaves_out = !wires.empty() && wires.back() + 1 > static_cast<int>(wires.size());
+    if (!repeats && !leaves_out) continue;
+    layer->groups = lattices->groups;
+    layer->group_size = lattices->group_size;
+  }
+  std::erase_if(shown.layers, [](const LayerSpec& layer) {
+    return layer.kind == LayerKind::gather && layer.groups == 0 && layer.wires.empty();
+  });
+  for (LayerSpec& layer : shown.layers) {
+    if (layer.outputs == 1) layer.monotone_outputs = 0;
   }
   return to_string(shown);
 }
@@ -115,6 +130,8 @@ CsvOptions Model::csv_options(CsvOptions base, Reading reading) const {
   }
   if (reading == Reading::labelled) {
     add(schema().label.name, schema().label.is_number);
+    if (!schema().label.missing.empty())
+      base.column_missing[schema().label.name] = schema().label.missing;
     if (!schema().weight.empty()) add(schema().weight, true);
   }
   return base;

@@ -9,6 +9,7 @@
 #include "data/dataset.h"
 #include "espalier/options.h"
 #include "espalier/schema.h"
+#include "espalier/version.h"
 #include "model/network.h"
 
 namespace espalier {
@@ -18,7 +19,8 @@ struct ModelData {
   Schema schema;
   MonotoneCalibrators calibrators = MonotoneCalibrators::required;
   std::vector<Network> members;
-  std::string training_json;  // an object
+  std::string training_json;       // an object
+  std::string version = kVersion;  // of the library that trained it
 };
 
 /// The wires that a network reads from a dataset of this schema.

@@ -13,7 +13,6 @@
 #include <xxhash.h>
 
 #include "espalier/error.h"
-#include "espalier/version.h"
 
 static_assert(std::endian::native == std::endian::little, "model files are little-endian");
 
@@ -66,7 +65,7 @@ Json label_to_json(const Label& label) {
   return {{"name", label.name},           {"task", to_word(label.task)},
           {"is_number", label.is_number}, {"negative", label.negative},
           {"positive", label.positive},   {"offset", label.offset},
-          {"scale", label.scale}};
+          {"scale", label.scale},         {"missing", label.missing}};
 }
 
 Json header_of(const ModelData& model) {
@@ -74,7 +73,7 @@ Json header_of(const ModelData& model) {
   for (const Feature& feature : model.schema.features) features.push_back(feature_to_json(feature));
   for (const Network& member : model.members)
     architectures.push_back(to_string(member.architecture()));
-  return {{"espalier", kVersion},
+  return {{"espalier", model.version},
           {"label", label_to_json(model.schema.label)},
           {"weight", model.schema.weight},
           {"features", features},
@@ -201,6 +200,7 @@ Label label_from_json(const Reader& reader, const Json& json) {
   label.positive = json.at("positive").get<std::string>();
   label.offset = get_float(reader, json.at("offset"));
   label.scale = get_float(reader, json.at("scale"));
+  label.missing = json.at("missing").get<std::vector<std::string>>();
   if (label.task == Task::automatic) reader.fail("header: the task is not settled");
   if (!(label.scale > 0)) reader.fail("header: the scale of the label is not positive");
   if (label.task == Task::classification && label.negative == label.positive)
@@ -304,6 +304,8 @@ ModelData parse_model(std::string_view bytes, const std::string& place, Inequali
     const Json header = Json::parse(reader.take(header_size, "header"));
     model.schema = schema_from_json(reader, header);
     model.calibrators = get_word<MonotoneCalibrators>(reader, header, "monotone_calibrators");
+    model.version = header.at("espalier").get<std::string>();
+    if (!header.at("training").is_object()) reader.fail("header: training is not an object");
     model.training_json = header.at("training").dump();
     for (const Json& architecture : header.at("architectures")) {
       model.members.push_back(read_member(reader, model, architecture.get<std::string>()));

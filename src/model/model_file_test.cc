@@ -15,6 +15,7 @@
 #include "espalier/certificate.h"
 #include "espalier/error.h"
 #include "espalier/model.h"
+#include "espalier/report.h"
 
 namespace espalier {
 namespace {
@@ -156,6 +157,23 @@ TEST(ModelFile, AHeaderThatContradictsItselfIsRefused) {
   EXPECT_THAT(with("\"kind\":\"category\"", "\"kind\":\"colour\""),
               HasSubstr("'colour' is no kind"));
   EXPECT_THAT(with("{\"espalier\"", "{\"espalier"), HasSubstr("header"));
+}
+
+TEST(ModelFile, AStrangeTrainingRecordDoesNotBreakInspect) {
+  // The small model has an empty one.
+  EXPECT_THAT(inspect_text(Model(std::make_shared<const ModelData>(small_model()))),
+              HasSubstr("trained on"));
+}
+
+TEST(Model, ShowsAnArchitectureThatCanBeBuiltAgain) {
+  ModelData model = small_model();
+  EXPECT_EQ(Model(std::make_shared<const ModelData>(small_model())).architecture(),
+            "cal(3) lin(4,monotone=2) cal(3) lat(2x2) lin(1)");
+  model.members.clear();
+  model.members.emplace_back(parse_architecture("cal(3) gather(3x2) lat(3x2) lin(1)"),
+                             input_wires(model.schema), model.calibrators, Random(1));
+  EXPECT_EQ(Model(std::make_shared<const ModelData>(std::move(model))).architecture(),
+            "cal(3) gather(3x2) lat(3x2) lin(1)");
 }
 
 TEST(Certificate, CountsEveryInequality) {

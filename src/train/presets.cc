@@ -121,7 +121,11 @@ void resolve_options(std::size_t rows, const std::vector<Feature>& features,
   if (options.calibrator_hessian == 0 && few_rows && options.architecture != "dln-paper") {
     options.calibrator_hessian = 0.005;
   }
+  const std::string written = options.architecture;
   options.architecture = layers_of(options.architecture, rows, features, options);
+  const bool is_preset = options.architecture != written;
+  if (is_preset && options.continuous_keypoints == 0)
+    options.continuous_keypoints = rows < 100000 ? 15 : 30;
   if (options.batch_size == 0) options.batch_size = batch_size_for(rows);
   if (options.epochs == 0) options.epochs = epochs_for(rows, options.batch_size);
 }

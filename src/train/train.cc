@@ -125,6 +125,7 @@ Prepared prepare(const Table& table, const TrainOptions& options, const TrainCon
   if (const auto layer = input_calibrators(p.architecture)) {
     plan = {.mode = options.keypoints,
             .count = layer->keypoints,
+            .continuous_count = p.options.continuous_keypoints,
             .range = layer->range,
             .learn_missing = true};
   }

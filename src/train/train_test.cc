@@ -291,6 +291,23 @@ TEST(Train, RegularisersFlattenWhatTheyPenalise) {
   EXPECT_LT(roughness(options), 0.5 * plain);
 }
 
+TEST(Train, MissingWordsOfTheLabelGoWithTheModel) {
+  const std::string text = "x,y\n1,2\n2,4\n3,6\n4,-999\n5,9\n6,12\n7,15\n";
+  const CsvOptions csv = {.column_missing = {{"y", {"-999"}}}};
+  const Model model =
+      train(parse_csv(text, csv), {.label = "y", .epochs = 1, .valid_fraction = 0}).model;
+  const Evaluation evaluation =
+      evaluate(model, parse_csv(text, model.csv_options({}, Reading::labelled)));
+  EXPECT_EQ(evaluation.rows, 6u);
+  EXPECT_EQ(evaluation.rows_unlabelled, 1u);
+}
+
+TEST(Train, WordsThatAreNotUtf8AreRefusedBeforeTraining) {
+  const Table table = parse_csv("c,y\ncaf\xe9,0\ntea,1\ntea,0\n", {}, "t.csv");
+  EXPECT_THAT(error_of([&] { train(table, {.label = "y"}); }),
+              HasSubstr("t.csv: column 'c': a word is not UTF-8"));
+}
+
 TEST(Train, RefusesOptionsThatMakeNoSense) {
   const Table table = loans(100);
   const auto error = [&](auto&& change) {
