@@ -116,7 +116,7 @@ void resolve_options(std::size_t rows, const std::vector<Feature>& features,
                      TrainOptions& options) {
   // Few rows want small steps and straight curves; many keep large steps from overfitting by
   // themselves.
-  const bool few_rows = rows < 15000;
+  const bool few_rows = rows < 20000;
   if (options.learning_rate == 0) options.learning_rate = few_rows ? 0.01 : 0.03;
   if (options.calibrator_hessian == 0 && few_rows && options.architecture != "dln-paper") {
     options.calibrator_hessian = 0.005;
