@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/error_of.h"
 #include "espalier/csv.h"
-#include "espalier/error.h"
 
 namespace espalier {
 namespace {
@@ -18,16 +18,6 @@ using ::testing::HasSubstr;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Feature number_feature(Monotonicity monotonicity = Monotonicity::none) {
   return {.name = "x", .monotonicity = monotonicity, .keypoints = {0, 1, 10}, .typical = 1};

@@ -6,25 +6,15 @@
 
 #include <cmath>
 
+#include "core/error_of.h"
 #include "data/encode.h"
 #include "espalier/csv.h"
-#include "espalier/error.h"
 
 namespace espalier {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::vector<Feature> features_of(const char* text, const TrainOptions& options,
                                  std::vector<std::string>* warnings = nullptr) {

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/check_fields.h"
 #include "core/text.h"
 #include "espalier/error.h"
 
@@ -165,20 +165,7 @@ void require_known_fields(const Json& json, const std::string& place) {
 
 }  // namespace
 
-void validate(const TrainOptions& options) {
-  visit_fields(options, [](const Field& field, const auto& value) {
-    if constexpr (is_number<std::remove_cvref_t<decltype(value)>>) {
-      const double number = static_cast<double>(value);
-      if (!std::isfinite(number)) {
-        throw Error(ErrorKind::argument, fmt::format("{}: {} is not finite", field.name, number));
-      }
-      if (number < field.min || number > field.max) {
-        throw Error(ErrorKind::argument, fmt::format("{}: {} is not between {} and {}", field.name,
-                                                     value, field.min, field.max));
-      }
-    }
-  });
-}
+void validate(const TrainOptions& options) { check_fields(options); }
 
 std::string to_json(const TrainOptions& options) {
   Json json = Json::object();

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/error_of.h"
 #include "core/random.h"
 #include "espalier/certificate.h"
-#include "espalier/error.h"
 #include "espalier/report.h"
 #include "espalier/simulate.h"
 #include "model/model_data.h"
@@ -20,16 +20,6 @@ namespace espalier {
 namespace {
 
 using ::testing::HasSubstr;
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Table loans(std::int64_t rows, std::uint64_t seed = 1) {
   return simulate({.rows = rows, .seed = seed});
