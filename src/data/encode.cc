@@ -44,7 +44,7 @@ void encode_numbers(const Feature& feature, const Column& column, const Rows& ro
   }
 }
 
-// Calls set(i, word) for each row; the word is empty for a missing cell.
+// index(word) is the number that stands for a word; the word of a missing cell is empty.
 template <class Index>
 void encode_words(const Column& column, const Rows& rows, Dataset& data, std::size_t f,
                   Index&& index) {

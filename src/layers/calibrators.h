@@ -17,7 +17,6 @@
 namespace espalier {
 
 enum class CategoryWires { calibrate, pass };
-enum class OutputBounds { unit_interval, none };
 
 class Calibrators final : public Layer {
  public:

@@ -12,7 +12,6 @@
 #pragma once
 
 #include "espalier/architecture.h"
-#include "layers/calibrators.h"
 #include "layers/layer.h"
 
 namespace espalier {

@@ -40,6 +40,9 @@ struct Wire {
   int num_columns() const { return is_category() ? num_categories() : 1; }
 };
 
+/// Whether the outputs of a layer that is a table must lie in [0, 1].
+enum class OutputBounds { unit_interval, none };
+
 /// Strengths of the penalties on the shape of calibrators and lattices.
 struct Penalties {
   float calibrator_laplacian = 0;
