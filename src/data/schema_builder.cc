@@ -66,8 +66,8 @@ void require_utf8(const Table& table, const Column& column) {
   constexpr const char* kWanted = "is not UTF-8; convert the file first, for example with iconv";
   if (!is_utf8(column.name))
     throw Error(ErrorKind::data, fmt::format("{}: a column name {}", table.name, kWanted));
-  for (const std::string& word : column.words) {
-    if (is_utf8(word)) continue;
+  for (const auto* words : {&column.words, &column.missing}) {
+    if (std::all_of(words->begin(), words->end(), is_utf8)) continue;
     throw Error(ErrorKind::data,
                 fmt::format("{}: column '{}': a word {}", table.name, column.name, kWanted));
   }
@@ -280,7 +280,6 @@ Label build_label(const Table& table, const TrainOptions& options) {
   Label label{
       .name = options.label, .task = options.task, .is_number = column.type == ColumnType::number};
   label.missing = column.missing;
-  require_utf8(table, column);
   const std::vector<std::string> values = distinct_words(column, 2);
   const std::string place = fmt::format("{}: label '{}'", table.name, options.label);
   if (values.empty()) throw Error(ErrorKind::data, place + " is missing in every row");
@@ -321,8 +320,8 @@ std::vector<Feature> build_features(const Table& table, const TrainOptions& opti
   const std::vector<float> weights = encode_weights(options.weight, table, rows);
   std::vector<Feature> features;
   for (const Column& column : table.columns) {
-    if (column.name == options.label || column.name == options.weight) continue;
     require_utf8(table, column);
+    if (column.name == options.label || column.name == options.weight) continue;
     Feature feature{.name = column.name, .missing = column.missing};
     const bool increasing = directions.increasing.contains(column.name);
     const bool decreasing = directions.decreasing.contains(column.name);

@@ -87,7 +87,7 @@ double auc(const Rows& rows) {
     positives += tied_positives;
     negatives += tied_negatives;
   }
-  return ordered / (positives * negatives);
+  return positives > 0 && negatives > 0 ? ordered / (positives * negatives) : kNan;
 }
 
 // 1 - squared error / squared error of the mean label. Labels are taken relative to the first, so
