@@ -216,7 +216,9 @@ TEST(Train, TheBestEpochByTheChosenMetricIsKept) {
   for (const Epoch& epoch : result.history) best = std::max(best, epoch.valid_metric);
   EXPECT_EQ(result.best[0].valid_metric, best);
   for (const MetricValue& value : result.valid_metrics) {
-    if (value.metric == Metric::auc) EXPECT_NEAR(value.value, best, 1e-9);
+    if (value.metric == Metric::auc) {
+      EXPECT_NEAR(value.value, best, 1e-9);
+    }
   }
 }
 
