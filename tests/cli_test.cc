@@ -87,6 +87,7 @@ TEST_F(Cli, SavesTheBestModelSoFarWhenInterrupted) {
       command("exec '" ESPALIER_BINARY "' train loans.csv -o loans.esp --epochs 1000000 --verbose" +
               kMonotone);
   const pid_t child = ::fork();
+  ASSERT_GE(child, 0);  // kill() takes -1 for every process
   if (child == 0) {
     ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
     ::_exit(127);
