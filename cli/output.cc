@@ -105,10 +105,18 @@ Json json_of(const Certificate& certificate) {
                       {"inequalities", proof.inequalities},
                       {"violations", proof.violations}});
   }
-  return {{"monotone", certificate.holds()},      {"model_hash", certificate.model_hash},
-          {"increasing", certificate.increasing}, {"decreasing", certificate.decreasing},
-          {"layers", std::move(layers)},          {"inequalities", certificate.inequalities},
-          {"violations", certificate.violations}, {"tolerance", 0},
+  return {{"monotone", certificate.holds()},
+          {"model_hash", certificate.model_hash},
+          {"increasing", certificate.increasing},
+          {"decreasing", certificate.decreasing},
+          {"layers", std::move(layers)},
+          {"inequalities", certificate.inequalities},
+          {"violations", certificate.violations},
+          {"tolerance", 0},
+          {"pairs", certificate.pairs},
+          {"pair_violations", certificate.pair_violations},
+          {"largest_drop", certificate.largest_drop},
+          {"seed", certificate.seed},
           {"culprits", certificate.culprits}};
 }
 

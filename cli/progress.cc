@@ -57,12 +57,11 @@ std::string epoch_text(const Progress& progress, int epoch, double loss) {
   return text;
 }
 
-std::string speed_text(const Progress& progress) {
-  if (progress.rows_done <= 0 || progress.seconds <= 0) return {};
-  const double rate = static_cast<double>(progress.rows_done) / progress.seconds;
-  const auto left =
-      static_cast<double>(std::max<std::int64_t>(0, progress.rows_total - progress.rows_done));
-  return fmt::format("  {} rows/s  {} left", short_count(rate), clock_text(left / rate));
+std::string speed_text(double done, double total, double seconds, std::string_view things) {
+  if (done <= 0 || seconds <= 0) return {};
+  const double rate = done / seconds;
+  return fmt::format("  {} {}/s  {} left", short_count(rate), things,
+                     clock_text(std::max(0.0, total - done) / rate));
 }
 
 std::string bar_text(double share, std::size_t width) {
@@ -71,34 +70,40 @@ std::string bar_text(double share, std::size_t width) {
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] ";
 }
 
-// One line of less than `width` characters; where space is short, the bar goes first.
-std::string whole_line(const Progress& progress, std::size_t width) {
+}  // namespace
+
+StatusLine::StatusLine(bool wanted) : on_(wanted && is_terminal()) {}
+
+void StatusLine::draw(double share, std::string text) {
+  const std::size_t width = terminal_width();
+  constexpr std::size_t kFrame = 4;  // brackets, a space, and the terminal's last column
+  if (width >= text.size() + kFrame + kShortestBar)
+    text.insert(0, bar_text(share, std::min(kLongestBar, width - text.size() - kFrame)));
+  next_draw_ = Clock::now() + kRedraw;
+  drawn_ = true;
+  std::fputs(fmt::format("\r{}\x1b[K", text.substr(0, width - 1)).c_str(), stderr);
+}
+
+void StatusLine::clear() {
+  if (drawn_) std::fputs("\r\x1b[K", stderr);
+  drawn_ = false;
+}
+
+ProgressBar::ProgressBar(Talk talk)
+    : line_(talk != Talk::quiet), says_epochs_(talk == Talk::verbose) {}
+
+void ProgressBar::show(const Progress& progress) {
+  if (says_epochs_ && progress.epoch_finished) {
+    say(epoch_text(progress, progress.last.epoch, progress.last.train_loss));
+  }
+  if (!line_.due()) return;
   const int epoch = progress.epoch_finished
                         ? progress.last.epoch
                         : std::min(progress.last.epoch + 1, progress.options->epochs);
-  std::string text = epoch_text(progress, epoch, progress.loss) + speed_text(progress);
-  constexpr std::size_t kFrame = 4;  // brackets, a space, and the terminal's last column
-  if (width >= text.size() + kFrame + kShortestBar) {
-    const double total = static_cast<double>(std::max<std::int64_t>(1, progress.rows_total));
-    const double share = static_cast<double>(progress.rows_done) / total;
-    text.insert(0, bar_text(share, std::min(kLongestBar, width - text.size() - kFrame)));
-  }
-  return text.substr(0, width - 1);
-}
-
-}  // namespace
-
-ProgressBar::ProgressBar(Talk talk)
-    : bar_(talk != Talk::quiet && is_terminal()), lines_(talk == Talk::verbose) {}
-
-void ProgressBar::show(const Progress& progress) {
-  if (lines_ && progress.epoch_finished) {
-    say(epoch_text(progress, progress.last.epoch, progress.last.train_loss));
-  }
-  if (!bar_ || Clock::now() < next_draw_) return;
-  next_draw_ = Clock::now() + kRedraw;
-  drawn_ = true;
-  std::fputs(fmt::format("\r{}\x1b[K", whole_line(progress, terminal_width())).c_str(), stderr);
+  const auto done = static_cast<double>(progress.rows_done);
+  const auto total = static_cast<double>(std::max<std::int64_t>(1, progress.rows_total));
+  line_.draw(done / total, epoch_text(progress, epoch, progress.loss) +
+                               speed_text(done, total, progress.seconds, "rows"));
 }
 
 void ProgressBar::say(const std::string& line) {
@@ -106,9 +111,16 @@ void ProgressBar::say(const std::string& line) {
   tell(line);
 }
 
-void ProgressBar::clear() {
-  if (drawn_) std::fputs("\r\x1b[K", stderr);
-  drawn_ = false;
+CountBar::CountBar(std::string things, std::size_t total)
+    : line_(true), things_(std::move(things)), total_(total) {}
+
+void CountBar::show(std::size_t done) {
+  if (!line_.due()) return;
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
+  const auto count = static_cast<double>(done), total = static_cast<double>(total_);
+  line_.draw(count / total,
+             fmt::format("{} of {} {}", short_count(count), short_count(total), things_) +
+                 speed_text(count, total, seconds.count(), things_));
 }
 
 }  // namespace espalier

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How training is going, on standard error: a bar that is redrawn on a terminal, lines, or nothing.
+// How long work is going, on standard error: a bar that is redrawn on a terminal, lines, or
+// nothing.
 #pragma once
 
 #include <chrono>
@@ -15,28 +16,62 @@ enum class Talk {
   verbose,  // and a line an epoch
 };
 
+/// One line of a terminal that is drawn over and over.
+class StatusLine {
+ public:
+  /// Draws nothing unless `wanted` and standard error is a terminal.
+  explicit StatusLine(bool wanted);
+  ~StatusLine() { clear(); }
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+
+  /// Whether it is time to draw again.
+  bool due() const { return on_ && Clock::now() >= next_draw_; }
+
+  /// Draws a bar and a text; where space is short, the bar goes first.
+  void draw(double share, std::string text);
+
+  /// Wipes it off.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const bool on_;
+  bool drawn_ = false;
+  Clock::time_point next_draw_{};
+};
+
+/// The progress of training.
 class ProgressBar {
  public:
   explicit ProgressBar(Talk talk);
-  ~ProgressBar() { clear(); }
-  ProgressBar(const ProgressBar&) = delete;
-  ProgressBar& operator=(const ProgressBar&) = delete;
 
   void show(const Progress& progress);
 
   /// Prints a line and keeps the bar whole.
   void say(const std::string& line);
 
-  /// Wipes the bar off.
-  void clear();
+  void clear() { line_.clear(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  StatusLine line_;
+  const bool says_epochs_;
+};
 
-  const bool bar_;
-  const bool lines_;
-  bool drawn_ = false;
-  Clock::time_point next_draw_{};
+/// How much of a known number of things is done.
+class CountBar {
+ public:
+  CountBar(std::string things, std::size_t total);
+
+  void show(std::size_t done);
+  void clear() { line_.clear(); }
+
+ private:
+  StatusLine line_;
+  std::string things_;
+  std::size_t total_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace espalier

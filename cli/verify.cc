@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier verify MODEL: the proof that a model is monotone, inequality by inequality.
+// espalier verify MODEL: the proof that a model is monotone, inequality by inequality, and a hunt
+// for pairs of rows that would contradict it.
 #include <fmt/format.h>
 
 #include "commands.h"
 #include "espalier/certificate.h"
+#include "flags.h"
 #include "output.h"
+#include "progress.h"
 
 namespace espalier {
 namespace {
 
 struct Flags {
   std::string model;
+  VerifyOptions options = {.pairs = 100'000};
   bool json = false;
 };
 
 std::string names(const std::vector<std::string>& list) {
   return list.empty() ? "none" : fmt::format("{}", fmt::join(list, ", "));
+}
+
+std::string verdict(const Certificate& proof) {
+  if (!proof.holds()) return "NOT monotone\n";
+  const bool asked = !proof.increasing.empty() || !proof.decreasing.empty();
+  return asked ? "monotone: proved\n" : "monotone: no feature was asked to be\n";
 }
 
 std::string proof_text(const Certificate& proof) {
@@ -28,24 +38,30 @@ std::string proof_text(const Certificate& proof) {
   }
   text += fmt::format("total: {} inequalities, {} violated, tolerance 0\n", proof.inequalities,
                       proof.violations);
+  if (proof.pairs > 0) {
+    text += fmt::format("hunt: {} pairs of rows predicted, {} fell, largest drop {}\n", proof.pairs,
+                        proof.pair_violations, proof.largest_drop);
+  }
   for (const std::string& culprit : proof.culprits) text += fmt::format("violated: {}\n", culprit);
-  const bool asked = !proof.increasing.empty() || !proof.decreasing.empty();
-  text += !proof.holds() ? "NOT monotone\n"
-          : asked        ? "monotone: proved\n"
-                         : "monotone: no feature was asked to be\n";
-  return text;
+  return text + verdict(proof);
 }
 
-int run(const Flags& flags) {
-  const Certificate proof = verify_file(flags.model);
+int run(Flags flags) {
+  CountBar bar("pairs", flags.options.pairs);
+  flags.options.progress = [&bar](std::size_t pairs) { bar.show(pairs); };
+  const Certificate proof = verify_file(flags.model, flags.options);
+  bar.clear();
   if (flags.json) {
     print_json(json_of(proof));
   } else {
     print(proof_text(proof));
   }
   if (proof.holds()) return 0;
-  tell(fmt::format("espalier: {}: NOT monotone: {} of {} inequalities are violated, first: {}",
-                   flags.model, proof.violations, proof.inequalities,
+  const std::string what =
+      proof.violations > 0
+          ? fmt::format("{} of {} inequalities are violated", proof.violations, proof.inequalities)
+          : fmt::format("{} of {} pairs fell", proof.pair_violations, proof.pairs);
+  tell(fmt::format("espalier: {}: NOT monotone: {}, first: {}", flags.model, what,
                    proof.culprits.empty() ? "unknown" : proof.culprits.front()));
   return 1;
 }
@@ -55,6 +71,12 @@ int run(const Flags& flags) {
 Run define_verify(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
+  add_field(
+      app,
+      Field{"pairs", "pairs of rows to try: adjacent floats, keypoints, infinities, ...", 0, 1e15},
+      flags->options.pairs);
+  add_field(app, Field{"seed", "draws the pairs"}, flags->options.seed);
+  add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, flags->options.threads);
   app.add_flag("--json", flags->json, "print the certificate as one JSON object");
   return [flags] { return run(*flags); };
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The proof that a model is monotone: every inequality on its stored parameters, tolerance 0.
+// The proof that a model is monotone: every inequality on its stored parameters, tolerance 0; and a
+// hunt for pairs of rows whose predictions contradict it.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,18 +26,32 @@ struct Certificate {
   std::vector<std::string> decreasing;  ///< features the prediction never rises with
   std::vector<LayerProof> layers;       ///< of all members, in order
   std::size_t inequalities = 0;
-  std::size_t violations = 0;
-  /// The first violations, at most 20, each naming member, layer, unit and both numbers.
+  std::size_t violations = 0;       ///< of inequalities
+  std::size_t pairs = 0;            ///< of rows, predicted and compared
+  std::size_t pair_violations = 0;  ///< pairs whose prediction fell although it must not
+  double largest_drop = 0;          ///< of a prediction in such a pair
+  std::uint64_t seed = 0;           ///< that drew the pairs
+  /// The first violations, at most 20: of an inequality with member, layer, unit and both numbers;
+  /// of a pair with the cells that differ and both predictions, as hexadecimal floats.
   std::vector<std::string> culprits;
 
-  bool holds() const noexcept { return violations == 0; }
+  bool holds() const noexcept { return violations == 0 && pair_violations == 0; }
 };
 
-/// Checks every inequality exactly.
-Certificate verify(const Model& model);
+/// How to hunt.
+struct VerifyOptions {
+  std::size_t pairs = 0;  ///< of rows to try: adjacent floats, keypoint crossings, infinities, ...
+  std::uint64_t seed = 1;
+  int threads = 0;                            ///< 0 uses all cores; the pairs do not depend on it
+  std::function<void(std::size_t)> progress;  ///< pairs so far, from the calling thread
+};
+
+/// Checks every inequality exactly; if all hold, hunts for a pair of rows that the Predictor gets
+/// wrong, half of them by the score and half by the prediction.
+Certificate verify(const Model& model, const VerifyOptions& options = {});
 
 /// The same for a file, also for one that Model::load refuses because an inequality is broken.
 /// Throws as Model::load does for any other damage.
-Certificate verify_file(const std::string& path);
+Certificate verify_file(const std::string& path, const VerifyOptions& options = {});
 
 }  // namespace espalier

@@ -62,10 +62,14 @@ void encode_words(const Column& column, const Rows& rows, Dataset& data, std::si
   }
 }
 
+// The words that stand for themselves; the index behind the last one is that of an unseen word.
+std::size_t num_own_words(const Feature& feature) {
+  return feature.words.size() - (feature.pools_rare ? 1 : 0);
+}
+
 std::unordered_map<std::string, std::size_t> index_words(const Feature& feature) {
   std::unordered_map<std::string, std::size_t> index;
-  const std::size_t num_own = feature.words.size() - (feature.pools_rare ? 1 : 0);
-  for (std::size_t i = 0; i < num_own; ++i) index.emplace(feature.words[i], i);
+  for (std::size_t i = 0; i < num_own_words(feature); ++i) index.emplace(feature.words[i], i);
   return index;
 }
 
@@ -86,7 +90,7 @@ void encode_feature(const Feature& feature, const Table& table, const Rows& rows
     });
     return;
   }
-  const std::size_t unseen = feature.words.size() - (feature.pools_rare ? 1 : 0);
+  const std::size_t unseen = num_own_words(feature);
   encode_words(column, rows, data, f, [&](const std::string& word) {
     const auto found = index.find(word);
     return static_cast<float>(found == index.end() ? unseen : found->second);
@@ -141,6 +145,17 @@ float encode_number(const Feature& feature, float value) {
   const double last = static_cast<double>(keypoints.size() - 1);
   return static_cast<float>(feature.monotonicity == Monotonicity::decreasing ? last - position
                                                                              : position);
+}
+
+float encode_cell(const Feature& feature, float cell) {
+  if (feature.kind != FeatureKind::category) return encode_number(feature, cell);
+  const std::size_t own = num_own_words(feature);
+  if (std::isnan(cell)) {
+    const auto end = feature.words.begin() + static_cast<std::ptrdiff_t>(own);
+    return static_cast<float>(std::find(feature.words.begin(), end, "") - feature.words.begin());
+  }
+  const auto unseen = static_cast<float>(own);
+  return cell >= 0 && cell < unseen && cell == std::floor(cell) ? cell : unseen;
 }
 
 Dataset encode_features(const Schema& schema, const Table& table, const Rows& rows) {

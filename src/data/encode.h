@@ -43,6 +43,10 @@ Dataset encode(const Schema& schema, const Table& table, const Rows& rows);
 /// The position of a value among a number feature's keypoints, as above.
 float encode_number(const Feature& feature, float value);
 
+/// One cell of a row of numbers and codes: a number or the code of an ordered word as its position,
+/// the code of a category as itself; NaN is missing, any other code unseen.
+float encode_cell(const Feature& feature, float cell);
+
 /// The column of that name. Throws Error (data) that names the nearest one there is.
 const Column& require_column(const Table& table, const std::string& name);
 

@@ -3,7 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
+
 #include "core/file.h"
+#include "core/thread_pool.h"
+#include "espalier/predictor.h"
+#include "eval/hunt.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
 
@@ -38,26 +44,62 @@ void check_member(const ModelData& model, std::size_t m, Certificate& certificat
       });
 }
 
-Certificate verify_data(const ModelData& model, std::string hash) {
-  Certificate certificate{.model_hash = std::move(hash)};
-  for (const Feature& feature : model.schema.features) {
+// Scores or predictions of rows, in turn: both must be monotone.
+RowFunction row_function(const Predictor& predictor, Output output) {
+  const auto scratch = std::make_shared<Predictor::Scratch>(predictor);
+  return [=](std::span<const float> rows, std::span<float> out) {
+    predictor.predict(rows, out, *scratch, output);
+  };
+}
+
+void hunt_pairs(const Model& model, const VerifyOptions& options, Certificate& certificate) {
+  const Predictor predictor(model);
+  ThreadPool pool(options.threads);
+  std::size_t before = 0;
+  for (const Output output : {Output::score, Output::prediction}) {
+    const std::size_t half = options.pairs / 2;
+    const HuntResult result = hunt(
+        model.schema(), [&] { return row_function(predictor, output); },
+        output == Output::score ? half : options.pairs - half,
+        Random(options.seed).split(static_cast<std::uint64_t>(output)), pool,
+        [&](std::size_t pairs) {
+          if (options.progress) options.progress(before + pairs);
+        });
+    before += result.pairs;
+    certificate.pairs += result.pairs;
+    certificate.pair_violations += result.violations;
+    certificate.largest_drop = std::max(certificate.largest_drop, result.largest_drop);
+    for (const std::string& culprit : result.culprits) {
+      if (certificate.culprits.size() < kMaxCulprits) certificate.culprits.push_back(culprit);
+    }
+  }
+}
+
+Certificate verify_model(const Model& model, std::string hash, const VerifyOptions& options) {
+  Certificate certificate{.model_hash = std::move(hash), .seed = options.seed};
+  for (const Feature& feature : model.schema().features) {
     if (feature.monotonicity == Monotonicity::increasing)
       certificate.increasing.push_back(feature.name);
     if (feature.monotonicity == Monotonicity::decreasing)
       certificate.decreasing.push_back(feature.name);
   }
-  for (std::size_t m = 0; m < model.members.size(); ++m) check_member(model, m, certificate);
+  const ModelData& data = model.data();
+  for (std::size_t m = 0; m < data.members.size(); ++m) check_member(data, m, certificate);
+  if (certificate.holds()) hunt_pairs(model, options, certificate);
   return certificate;
 }
 
 }  // namespace
 
-Certificate verify(const Model& model) { return verify_data(model.data(), model.hash()); }
+Certificate verify(const Model& model, const VerifyOptions& options) {
+  return verify_model(model, model.hash(), options);
+}
 
-Certificate verify_file(const std::string& path) {
+Certificate verify_file(const std::string& path, const VerifyOptions& options) {
   const FileBytes bytes = read_file(path);
-  const ModelData model = parse_model(bytes.view(), path, Inequalities::may_fail);
-  return verify_data(model, model_hash(bytes.view()));
+  const Model model(
+      std::make_shared<const ModelData>(parse_model(bytes.view(), path, Inequalities::may_fail)));
+  return verify_model(model, model_hash(bytes.view()), options);
 }
 
 }  // namespace espalier

@@ -76,6 +76,8 @@ int Calibrators::keypoints(int unit) const {
   }
 }
 
+bool Calibrators::reads_table() const { return kind(0) != UnitKind::uniform; }
+
 bool Calibrators::rises(int unit) const {
   return keypoints(unit) > 0 &&
          (wire(unit).monotone || shape_.monotone == MonotoneCalibrators::all);
@@ -239,8 +241,7 @@ void Calibrators::penalize(const float* unit_params, float* unit_grad, int unit,
 }
 
 float Calibrators::rate_scale() const {
-  const bool reads_table = wire(0).keypoints > 0 || wire(0).is_category();
-  return reads_table || shape_.bounds == OutputBounds::none ? 1 : kInnerTableRate;
+  return reads_table() || shape_.bounds == OutputBounds::none ? 1 : kInnerTableRate;
 }
 
 Check Calibrators::check(const float* params, const CulpritSink& sink) const {

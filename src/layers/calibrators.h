@@ -46,7 +46,9 @@ class Calibrators final : public Layer {
   float rate_scale() const override;
   Check check(const float* params, const CulpritSink& sink) const override;
 
-  /// Unit u, for reports: keypoints (0: a category or a wire that passes) and whether it must rise.
+  /// Whether the inputs are cells of the table; else they are the outputs of another layer.
+  bool reads_table() const;
+  /// Unit u: keypoints (0: a category or a wire that passes) and whether it must rise.
   int keypoints(int unit) const;
   bool rises(int unit) const;
   /// The range of a wire that is not raw.

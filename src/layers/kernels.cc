@@ -115,11 +115,11 @@ void tile_to_rows(const float* wires, int n, float* rows) {
   }
 }
 
-void add_rows_to_tile(const float* rows, int n, float* wires) {
+void rows_to_tile(const float* rows, int n, float* wires) {
   for (int begin = 0; begin < n; begin += 16) {
     const int end = std::min(begin + 16, n);
     for (int i = begin; i < end; ++i) {
-      for (int r = 0; r < kTile; ++r) wires[i * kTile + r] += rows[r * n + i];
+      for (int r = 0; r < kTile; ++r) wires[i * kTile + r] = rows[r * n + i];
     }
   }
 }
@@ -265,7 +265,7 @@ HWY_EXPORT(add_outer);
 HWY_EXPORT(add);
 HWY_EXPORT(add_scaled);
 HWY_EXPORT(tile_to_rows);
-HWY_EXPORT(add_rows_to_tile);
+HWY_EXPORT(rows_to_tile);
 HWY_EXPORT(lattice_forward);
 HWY_EXPORT(lattice_backward);
 HWY_EXPORT(adam_step);
@@ -298,8 +298,8 @@ void add_scaled(float weight, const float* x, float* out, std::size_t n) {
 void tile_to_rows(const float* wires, int n, float* rows) {
   HWY_DYNAMIC_DISPATCH(tile_to_rows)(wires, n, rows);
 }
-void add_rows_to_tile(const float* rows, int n, float* wires) {
-  HWY_DYNAMIC_DISPATCH(add_rows_to_tile)(rows, n, wires);
+void rows_to_tile(const float* rows, int n, float* wires) {
+  HWY_DYNAMIC_DISPATCH(rows_to_tile)(rows, n, wires);
 }
 std::size_t lattice_scratch(int size) { return std::size_t{32} << size; }
 void lattice_forward(const float* theta, int size, const float* x, float* out, float* tree) {

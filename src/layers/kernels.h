@@ -53,9 +53,9 @@ void add(const float* x, float* out, std::size_t n);
 /// out[i] = fma(weight, x[i], out[i]), n floats.
 void add_scaled(float weight, const float* x, float* out, std::size_t n);
 
-/// wires[n][kTile] -> rows[kTile][n], and back with addition.
+/// wires[n][kTile] -> rows[kTile][n], and back.
 void tile_to_rows(const float* wires, int n, float* rows);
-void add_rows_to_tile(const float* rows, int n, float* wires);
+void rows_to_tile(const float* rows, int n, float* wires);
 
 /// Multilinear interpolation of theta[2^size] at x[size][kTile]; tree: lattice_scratch(size)
 /// floats.

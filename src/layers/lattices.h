@@ -41,6 +41,7 @@ class Lattices final : public Layer {
   Check check(const float* params, const CulpritSink& sink) const override;
 
   int size() const { return shape_.size; }
+  Interpolation interpolation() const { return shape_.interpolation; }
   std::size_t num_vertices() const { return std::size_t{1} << shape_.size; }
   /// The dimensions in which a lattice must rise, as bits.
   std::uint32_t monotone_dims(int lattice) const {

@@ -79,9 +79,11 @@ void Linear::evaluate(const float* params, const double* in, double* out) const 
   }
 }
 
-// Adds the weights that the codes pick to rows[kTile][num_outputs].
-void Linear::add_categories(const float* params, const float* in, float* rows) const {
+// rows[kTile][num_outputs]: the biases and the weights that the codes pick.
+void Linear::start_rows(const float* params, const float* in, float* rows) const {
   const auto stride = static_cast<std::size_t>(num_outputs());
+  for (std::size_t r = 0; r < kTile; ++r)
+    std::copy_n(params + bias_begin(), stride, rows + r * stride);
   for (const int j : category_inputs_) {
     const Reach reached = reach(j);
     const float* weights = params + unit_begin(j);
@@ -103,15 +105,17 @@ void Linear::add_categories(const float* params, const float* in, float* rows) c
 }
 
 void Linear::forward(const float* params, const float* in, float* out, float* scratch) const {
-  for (int i = 0; i < num_outputs(); ++i) {
-    std::fill_n(out + i * kTile, kTile, params[bias_begin() + static_cast<std::size_t>(i)]);
-    const auto& terms = i < shape_.monotone_outputs ? monotone_row_terms_ : free_row_terms_;
-    add_terms(terms.data(), terms.size(), params, i, in, out + i * kTile);
+  if (category_inputs_.empty()) {
+    for (int i = 0; i < num_outputs(); ++i)
+      std::fill_n(out + i * kTile, kTile, params[bias_begin() + static_cast<std::size_t>(i)]);
+  } else {
+    start_rows(params, in, scratch);
+    rows_to_tile(scratch, num_outputs(), out);
   }
-  if (category_inputs_.empty()) return;
-  std::fill_n(scratch, scratch_size(), 0.0f);
-  add_categories(params, in, scratch);
-  add_rows_to_tile(scratch, num_outputs(), out);
+  for (int i = 0; i < num_outputs(); ++i) {
+    const std::vector<LinearTerm>& read = terms(i);
+    add_terms(read.data(), read.size(), params, i, in, out + i * kTile);
+  }
 }
 
 void Linear::backward(const float* params, const float* in, const float* grad_out, float* grad_in,

@@ -51,10 +51,15 @@ class Linear final : public Layer {
 
   Reach reach(int input) const { return reach_of(wire(input), shape_); }
   std::size_t bias_begin() const { return unit_begin(num_inputs()); }
+  int monotone_outputs() const { return shape_.monotone_outputs; }
+  /// The number inputs that output i reads.
+  const std::vector<LinearTerm>& terms(int output) const {
+    return output < shape_.monotone_outputs ? monotone_row_terms_ : free_row_terms_;
+  }
 
  private:
   const Wire& wire(int input) const { return inputs()[static_cast<std::size_t>(input)]; }
-  void add_categories(const float* params, const float* in, float* rows) const;
+  void start_rows(const float* params, const float* in, float* rows) const;
   void initialize_from_data(float* params, const InitialState& state) const;
   void initialize_as_paper(float* params, const InitialState& state) const;
 

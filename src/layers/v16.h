@@ -74,6 +74,11 @@ inline V16 lookup(const float* table, V16 index, int offset) {
   ESPALIER_EACH index.v[i] = table[static_cast<std::int32_t>(index.v[i]) + offset];
   return index;
 }
+/// table[(int)index + lane * stride]
+inline V16 lookup_lanes(const float* table, V16 index, int stride) {
+  ESPALIER_EACH index.v[i] = table[static_cast<std::int32_t>(index.v[i]) + i * stride];
+  return index;
+}
 #undef ESPALIER_EACH
 #else
 constexpr hn::CappedTag<float, 16> kFloats;
@@ -131,6 +136,12 @@ HWY_INLINE V16 floor_positive(V16 a) {
 HWY_INLINE V16 lookup(const float* table, V16 index, int offset) {
   ESPALIER_EACH index.v[i] =
       hn::GatherIndex(kFloats, table + offset, hn::ConvertTo(kInts, index.v[i]));
+  return index;
+}
+HWY_INLINE V16 lookup_lanes(const float* table, V16 index, int stride) {
+  const auto lanes = hn::Mul(hn::Iota(kInts, 0), hn::Set(kInts, stride));
+  ESPALIER_EACH index.v[i] = hn::GatherIndex(kFloats, table + i * kWidth * stride,
+                                             hn::Add(hn::ConvertTo(kInts, index.v[i]), lanes));
   return index;
 }
 #undef ESPALIER_EACH

@@ -51,21 +51,6 @@ std::vector<float> network_outputs(const Network& network, const Dataset& data, 
   return outputs;
 }
 
-std::vector<float> scores(const ModelData& model, const Dataset& data, ThreadPool& pool) {
-  std::vector<double> sums(data.num_rows, 0.0);
-  for (const Network& member : model.members) {
-    const std::vector<float> outputs = network_outputs(member, data, pool);
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += outputs[i];
-  }
-  const double scale =
-      static_cast<double>(model.schema.label.scale) / static_cast<double>(model.members.size());
-  std::vector<float> result(sums.size());
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    result[i] = static_cast<float>(model.schema.label.offset + scale * sums[i]);
-  }
-  return result;
-}
-
 float sigmoid(float score) {
   return static_cast<float>(1 / (1 + portable_exp(-static_cast<double>(score))));
 }
@@ -135,15 +120,6 @@ CsvOptions Model::csv_options(CsvOptions base, Reading reading) const {
     if (!schema().weight.empty()) add(schema().weight, true);
   }
   return base;
-}
-
-std::vector<float> Model::predict(const Table& table, Output output, int threads) const {
-  ThreadPool pool(threads);
-  std::vector<float> result =
-      scores(data(), encode_features(schema(), table, all_rows(table)), pool);
-  if (output == Output::score || schema().label.task == Task::regression) return result;
-  std::transform(result.begin(), result.end(), result.begin(), sigmoid);
-  return result;
 }
 
 }  // namespace espalier

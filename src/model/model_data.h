@@ -33,9 +33,6 @@ void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float*
 /// The output of a network for each row of a dataset.
 std::vector<float> network_outputs(const Network& network, const Dataset& data, ThreadPool& pool);
 
-/// The score of each row.
-std::vector<float> scores(const ModelData& model, const Dataset& data, ThreadPool& pool);
-
 /// 1 / (1 + e^-score): never falls when the score rises, the same bits on every machine.
 float sigmoid(float score);
 

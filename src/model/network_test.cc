@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "model/random_network.h"
+#include "model/random_model.h"
 
 namespace espalier {
 namespace {

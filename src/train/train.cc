@@ -13,6 +13,8 @@
 #include "data/encode.h"
 #include "data/schema_builder.h"
 #include "espalier/error.h"
+#include "espalier/predictor.h"
+#include "eval/judge.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
 #include "train/initialize.h"
@@ -154,10 +156,10 @@ std::string training_json(const Prepared& p, const std::vector<Epoch>& best,
   return json.dump();
 }
 
-// No model leaves that was not checked. Every step of training projects, so this finding anything
-// would be an error in the library.
-void require_proof(const ModelData& model) {
-  for (const Network& member : model.members) {
+// No model leaves that was not checked, or that no predictor could serve. Every step of training
+// projects, so a broken inequality would be an error in the library.
+void require_proof(const Model& model) {
+  for (const Network& member : model.data().members) {
     check_network(
         member,
         [](const std::string& culprit) {
@@ -166,6 +168,7 @@ void require_proof(const ModelData& model) {
         },
         [](int, const Check&) {});
   }
+  const Predictor predictor(model);
 }
 
 // Trains the members one after another and reports as it goes.
@@ -188,8 +191,9 @@ class Session {
       if (m > 1 && control_.stop.stop_requested()) break;
       best.push_back(train_member(m, *model));
     }
-    require_proof(*model);
-    const std::vector<MetricValue> metrics = validation_metrics(*model);
+    require_proof(Model(model));
+    std::vector<MetricValue> metrics;
+    if (p_.valid.num_rows > 0) metrics = judge(Model(model), p_.valid, pool_);
     model->training_json = training_json(p_, best, metrics);
     return {.model = Model(std::move(model)),
             .options = p_.options,
@@ -246,17 +250,6 @@ class Session {
     progress_.epoch_finished = epoch_finished;
     progress_.seconds = seconds_since(start_);
     control_.progress(progress_);
-  }
-
-  std::vector<MetricValue> validation_metrics(const ModelData& model) {
-    std::vector<MetricValue> metrics;
-    if (p_.valid.num_rows == 0) return metrics;
-    const std::vector<float> valid_scores = scores(model, p_.valid, pool_);
-    for (const Metric metric : metrics_of(p_.schema.label.task)) {
-      metrics.push_back(
-          {metric, compute_metric(metric, p_.valid.labels, valid_scores, p_.valid.weights)});
-    }
-    return metrics;
   }
 
   const Prepared& p_;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model compiled for serving.
+//
+//   espalier::Predictor predictor(model);
+//   espalier::Predictor::Scratch scratch(predictor);  // one a thread
+//   float row[] = {52000, predictor.code(1, "renter"), 0.31f};  // as model.schema().features
+//   float risk = predictor.predict(row, scratch);
+//
+// Raising an input that must raise the prediction never lowers it, not by one bit, and every path
+// gives the same bits: one row or many, scalar, AVX2 or AVX-512. docs/monotonicity.md has the
+// proof.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "espalier/model.h"
+
+namespace espalier {
+
+/// Immutable; any number of threads may share one, each with a Scratch of its own. Copies share
+/// their data and are cheap. Predicting never throws and never allocates.
+///
+/// A row has a cell for each of model.schema().features, in that order: of a number its value, of
+/// a category or an ordered word its code. NaN is missing, infinities count as the nearest
+/// keypoint, and a code that is none of the feature's counts as unseen.
+class Predictor {
+ public:
+  /// Throws Error (unsupported) if the weights are so large that a sum could overflow.
+  explicit Predictor(const Model& model);
+
+  const Model& model() const noexcept;
+  std::size_t num_features() const noexcept;
+
+  /// What stands for a word in a row: the code of a category or an ordered word, NaN for a word
+  /// that the feature does not know, and for any word of a number.
+  float code(std::size_t feature, std::string_view word) const noexcept;
+
+  /// Working memory for one thread, made once and used again and again.
+  class Scratch {
+   public:
+    explicit Scratch(const Predictor& predictor);
+
+   private:
+    friend class Predictor;
+    std::vector<float> floats_;
+  };
+
+  /// One row of num_features cells.
+  float predict(std::span<const float> row, Scratch& scratch,
+                Output output = Output::prediction) const noexcept;
+
+  /// Many rows: rows has num_features cells for each element of out, row after row.
+  void predict(std::span<const float> rows, std::span<float> out, Scratch& scratch,
+               Output output = Output::prediction) const noexcept;
+
+  struct Compiled;  // internal
+  const Compiled& compiled() const noexcept { return *compiled_; }
+
+ private:
+  std::shared_ptr<const Compiled> compiled_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hunt for pairs that break monotonicity: it finds none through the predictor, and it does find
+// them where they are.
+#include "espalier/certificate.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "data/encode.h"
+#include "espalier/predictor.h"
+#include "espalier/simulate.h"
+#include "espalier/train.h"
+#include "eval/hunt.h"
+#include "model/random_model.h"
+
+namespace espalier {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kModels = 20;
+constexpr std::size_t kPairs = 2'000;
+#else
+constexpr int kModels = 120;
+constexpr std::size_t kPairs = 80'000;
+#endif
+
+// The evaluation of training: the same network in plain float32.
+RowFunction plain_function(const Model& model) {
+  struct State {
+    explicit State(const Model& m) : model(m), scratch(m.data().members[0]) {}
+    Model model;
+    Network::Scratch scratch;
+  };
+  const auto state = std::make_shared<State>(model);
+  return [state](std::span<const float> rows, std::span<float> out) {
+    const std::vector<Feature>& features = state->model.schema().features;
+    for (std::size_t first = 0; first < out.size(); first += kTile) {
+      const std::size_t count = std::min<std::size_t>(kTile, out.size() - first);
+      for (std::size_t r = 0; r < count; ++r) {
+        for (std::size_t f = 0; f < features.size(); ++f) {
+          state->scratch.input()[f * kTile + r] =
+              encode_cell(features[f], rows[(first + r) * features.size() + f]);
+        }
+      }
+      const float* result = state->model.data().members[0].forward(state->scratch);
+      std::copy_n(result, count, out.data() + first);
+    }
+  };
+}
+
+// 120 architectures of 80,000 pairs, and four trained models of 100,000: ten million.
+TEST(Verify, FindsNoFallOverRandomArchitectures) {
+  std::size_t plain_falls = 0;
+  for (int seed = 1; seed <= kModels; ++seed) {
+    Random random(static_cast<std::uint64_t>(seed));
+    const Model model = random_model(random);
+    const Certificate proof = verify(model, {.pairs = kPairs, .seed = 7});
+    ASSERT_EQ(proof.pairs, kPairs);
+    ASSERT_TRUE(proof.holds()) << model.architecture() << ": " << proof.culprits.front();
+    ThreadPool pool(0);
+    plain_falls += hunt(
+                       model.schema(), [&] { return plain_function(model); }, kPairs / 10,
+                       Random(7).split(1), pool)
+                       .violations;
+  }
+  // The same kinds of pairs do catch an evaluation that only rounds.
+  EXPECT_GT(plain_falls, 0u);
+  RecordProperty("falls_in_plain_float32", static_cast<int>(plain_falls));
+}
+
+TEST(Verify, FindsNoFallInTrainedModels) {
+  const Table table = simulate({.rows = 1000, .seed = 3});
+  for (const char* architecture : {"dln", "calibrated-linear", "random-lattices",
+                                   "cal(20) lin(24) cal(10) lat(8x3,simplex) cal(5) lin(1)"}) {
+    TrainOptions options = {.label = "default",
+                            .increasing = {"debt_ratio", "late_payments"},
+                            .decreasing = {"income"}};
+    options.architecture = architecture;
+    options.epochs = 3;
+    const Model model = train(table, options).model;
+    const Certificate proof = verify(model, {.pairs = kPairs * 5 / 4});
+    EXPECT_EQ(proof.pairs, kPairs * 5 / 4);
+    EXPECT_TRUE(proof.holds()) << architecture << ": " << proof.culprits.front();
+  }
+}
+
+// Turning the direction of an input round makes every rise a fall.
+TEST(Hunt, FindsTheFallsOfAModelThatIsNotMonotone) {
+  Random random(1);
+  const Model model = random_model(random);
+  const Predictor predictor(model);
+  ThreadPool pool(2);
+  const auto negated = [&]() -> RowFunction {
+    return [&, scratch = std::make_shared<Predictor::Scratch>(predictor)](
+               std::span<const float> rows, std::span<float> out) {
+      predictor.predict(rows, out, *scratch, Output::score);
+      for (float& value : out) value = -value;
+    };
+  };
+  const HuntResult result = hunt(model.schema(), negated, 10'000, Random(1), pool);
+  EXPECT_EQ(result.pairs, 10'000u);
+  EXPECT_GT(result.violations, 500u);
+  EXPECT_GT(result.largest_drop, 0.01);
+  ASSERT_FALSE(result.culprits.empty());
+  EXPECT_NE(result.culprits.front().find("the prediction falls from"), std::string::npos);
+}
+
+TEST(Hunt, TriesTheSamePairsForAnyNumberOfThreads) {
+  Random random(2);
+  const Model model = random_model(random);
+  std::vector<HuntResult> results;
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    results.push_back(hunt(
+        model.schema(), [&] { return plain_function(model); }, 200'000, Random(5), pool));
+  }
+  EXPECT_EQ(results[0].violations, results[1].violations);
+  EXPECT_EQ(results[0].culprits, results[1].culprits);
+  EXPECT_EQ(results[0].largest_drop, results[1].largest_drop);
+}
+
+TEST(Verify, TriesNoPairsWhereNothingMustBeMonotone) {
+  Random random(4);
+  auto data = std::make_shared<ModelData>();
+  data->schema = random_schema(random);
+  for (Feature& feature : data->schema.features) feature.monotonicity = Monotonicity::none;
+  data->training_json = "{}";
+  data->members.push_back(random_network(data->schema, data->calibrators, random));
+  EXPECT_EQ(verify(Model(std::move(data)), {.pairs = 1000}).pairs, 0u);
+}
+
+}  // namespace
+}  // namespace espalier

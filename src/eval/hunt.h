@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks for a pair of rows that breaks monotonicity: the second row is the first with inputs moved
+// so that the prediction must not fall. Rows come in chains, each raised from the one before:
+// by adjacent floats, across keypoints, around zero through the subnormal numbers, from one
+// infinity to the other; one input at a time, several, or all that are monotone.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+#include "core/thread_pool.h"
+#include "espalier/schema.h"
+
+namespace espalier {
+
+struct HuntResult {
+  std::size_t pairs = 0;
+  std::size_t violations = 0;
+  double largest_drop = 0;
+  std::vector<std::string> culprits;  // the first few
+};
+
+/// Predicts rows of cells (as a Predictor takes them) for one thread.
+using RowFunction = std::function<void(std::span<const float> rows, std::span<float> out)>;
+
+/// Tries so many pairs; none if no feature is monotone. make() gives a function of its own to each
+/// task. What is tried depends on the seed and not on the pool. progress(pairs so far) comes from
+/// the calling thread.
+HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, std::size_t pairs,
+                Random random, ThreadPool& pool,
+                const std::function<void(std::size_t)>& progress = {});
+
+}  // namespace espalier

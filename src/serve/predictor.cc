@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "espalier/predictor.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "data/encode.h"
+#include "model/model_data.h"
+#include "serve/compiled.h"
+
+namespace espalier {
+
+namespace {
+
+// From this many rows on a padded tile is faster than row after row.
+constexpr std::size_t kTilePays = 8;
+
+}  // namespace
+
+Predictor::Compiled::Compiled(const Model& compiled_model) : model(compiled_model) {
+  for (const Network& member : model.data().members) members.emplace_back(member);
+  for (const CompiledNetwork& member : members)
+    scratch_size = std::max(scratch_size, member.scratch_size());
+  const std::size_t cells = kTile * model.schema().features.size();
+  members_begin = cells;
+  scratch_size += members_begin;
+}
+
+float Predictor::Compiled::score(double sum) const noexcept {
+  const Label& label = model.schema().label;
+  const double mean = sum / static_cast<double>(members.size());
+  return static_cast<float>(label.offset + label.scale * mean);
+}
+
+float Predictor::Compiled::output(float score, Output wanted) const noexcept {
+  const bool probability =
+      wanted == Output::prediction && model.schema().label.task == Task::classification;
+  return probability ? sigmoid(score) : score;
+}
+
+void Predictor::Compiled::scores(const float* cells, std::size_t count, float* scratch,
+                                 float* out) const noexcept {
+  const std::size_t num_features = model.schema().features.size();
+  float* in = scratch + members_begin;
+  if (count < kTilePays) {
+    for (std::size_t r = 0; r < count; ++r, cells += num_features) {
+      double sum = 0;
+      for (const CompiledNetwork& member : members) {
+        std::copy_n(cells, num_features, in);
+        sum += member.row(in);
+      }
+      out[r] = score(sum);
+    }
+    return;
+  }
+  double sums[kTile] = {};
+  for (const CompiledNetwork& member : members) {
+    for (std::size_t r = 0; r < kTile; ++r) {
+      const float* row = cells + (r < count ? r : 0) * num_features;
+      for (std::size_t f = 0; f < num_features; ++f) in[f * kTile + r] = row[f];
+    }
+    const float* result = member.tile(in);
+    for (std::size_t r = 0; r < count; ++r) sums[r] += result[r];
+  }
+  for (std::size_t r = 0; r < count; ++r) out[r] = score(sums[r]);
+}
+
+Predictor::Predictor(const Model& model) : compiled_(std::make_shared<const Compiled>(model)) {}
+
+const Model& Predictor::model() const noexcept { return compiled_->model; }
+
+std::size_t Predictor::num_features() const noexcept { return model().schema().features.size(); }
+
+float Predictor::code(std::size_t feature, std::string_view word) const noexcept {
+  const std::vector<std::string>& words = model().schema().features[feature].words;
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end()) return std::numeric_limits<float>::quiet_NaN();
+  return static_cast<float>(found - words.begin());
+}
+
+Predictor::Scratch::Scratch(const Predictor& predictor)
+    : floats_(predictor.compiled_->scratch_size) {}
+
+float Predictor::predict(std::span<const float> row, Scratch& scratch,
+                         Output output) const noexcept {
+  float result;
+  predict(row, {&result, 1}, scratch, output);
+  return result;
+}
+
+void Predictor::predict(std::span<const float> rows, std::span<float> out, Scratch& scratch,
+                        Output output) const noexcept {
+  const std::vector<Feature>& features = model().schema().features;
+  assert(rows.size() == features.size() * out.size());
+  assert(scratch.floats_.size() >= compiled_->scratch_size);
+  const float* cell = rows.data();
+  for (std::size_t first = 0; first < out.size(); first += kTile) {
+    const std::size_t count = std::min<std::size_t>(kTile, out.size() - first);
+    float* encoded = scratch.floats_.data();
+    for (std::size_t r = 0; r < count; ++r) {
+      for (const Feature& feature : features) *encoded++ = encode_cell(feature, *cell++);
+    }
+    float* result = out.data() + first;
+    compiled_->scores(scratch.floats_.data(), count, scratch.floats_.data(), result);
+    for (std::size_t r = 0; r < count; ++r) result[r] = compiled_->output(result[r], output);
+  }
+}
+
+std::vector<float> scores(const Predictor& predictor, const Dataset& data, ThreadPool& pool) {
+  // Enough tiles a task that making a scratch does not count.
+  constexpr std::size_t kTaskRows = 64 * kTile;
+  const Predictor::Compiled& compiled = predictor.compiled();
+  std::vector<float> result(data.num_rows);
+  const auto num_tasks = static_cast<int>((data.num_rows + kTaskRows - 1) / kTaskRows);
+  pool.run(num_tasks, [&](int task) {
+    std::vector<float> scratch(compiled.scratch_size);
+    const std::size_t begin = static_cast<std::size_t>(task) * kTaskRows;
+    const std::size_t end = std::min(begin + kTaskRows, data.num_rows);
+    for (std::size_t first = begin; first < end; first += kTile) {
+      compiled.scores(data.row(first), std::min<std::size_t>(kTile, end - first), scratch.data(),
+                      result.data() + first);
+    }
+  });
+  return result;
+}
+
+std::vector<float> Model::predict(const Table& table, Output output, int threads) const {
+  const Predictor predictor(*this);
+  ThreadPool pool(threads);
+  std::vector<float> result =
+      scores(predictor, encode_features(schema(), table, all_rows(table)), pool);
+  for (float& value : result) value = predictor.compiled().output(value, output);
+  return result;
+}
+
+}  // namespace espalier

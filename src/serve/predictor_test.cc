@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "espalier/predictor.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "data/encode.h"
+#include "espalier/error.h"
+#include "hwy/targets.h"
+#include "model/random_model.h"
+
+namespace espalier {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kModels = 20;
+#else
+constexpr int kModels = 125;
+#endif
+
+// Rows of a random model, one behind the other.
+std::vector<float> random_rows(const Schema& schema, std::size_t count, Random& random) {
+  std::vector<float> rows;
+  for (std::size_t r = 0; r < count; ++r) {
+    const std::vector<float> row = random_cells(schema, random);
+    rows.insert(rows.end(), row.begin(), row.end());
+  }
+  return rows;
+}
+
+std::vector<float> predict_rows(const Predictor& predictor, std::span<const float> rows,
+                                Output output = Output::score) {
+  Predictor::Scratch scratch(predictor);
+  std::vector<float> out(rows.size() / predictor.num_features());
+  predictor.predict(rows, out, scratch, output);
+  return out;
+}
+
+double reference_score(const Model& model, std::span<const float> cells) {
+  const Schema& schema = model.schema();
+  std::vector<double> row;
+  for (std::size_t f = 0; f < cells.size(); ++f)
+    row.push_back(encode_cell(schema.features[f], cells[f]));
+  double sum = 0;
+  for (const Network& member : model.data().members) sum += member.evaluate(row);
+  return schema.label.offset +
+         schema.label.scale * sum / static_cast<double>(model.data().members.size());
+}
+
+// Bits, so that -0 and 0 differ and NaN equals itself.
+std::vector<std::uint32_t> bits(const std::vector<float>& values) {
+  std::vector<std::uint32_t> result;
+  for (const float value : values) result.push_back(std::bit_cast<std::uint32_t>(value));
+  return result;
+}
+
+// 125 models of 8,000 rows: a million.
+TEST(Predictor, EveryInstructionSetAndASingleRowGiveTheSameBits) {
+  const std::int64_t supported = hwy::SupportedTargets();
+  for (int seed = 1; seed <= kModels; ++seed) {
+    Random random(static_cast<std::uint64_t>(seed));
+    const Model model = random_model(random);
+    const Predictor predictor(model);
+    const std::vector<float> rows = random_rows(model.schema(), 8000, random);
+    hwy::GetChosenTarget().Update(HWY_SCALAR);
+    const auto wanted = bits(predict_rows(predictor, rows));
+    for (const std::int64_t target : {HWY_SCALAR, HWY_AVX2, HWY_AVX3}) {
+      if (target != HWY_SCALAR && (supported & target) == 0) continue;
+      hwy::GetChosenTarget().Update(target);
+      ASSERT_EQ(bits(predict_rows(predictor, rows)), wanted) << hwy::TargetName(target);
+      Predictor::Scratch scratch(predictor);
+      std::vector<float> single;
+      for (std::size_t r = 0; r < wanted.size(); ++r) {
+        const std::span<const float> row(rows.data() + r * predictor.num_features(),
+                                         predictor.num_features());
+        single.push_back(predictor.predict(row, scratch, Output::score));
+      }
+      ASSERT_EQ(bits(single), wanted)
+          << hwy::TargetName(target) << ", row by row: " << model.architecture();
+    }
+  }
+  hwy::GetChosenTarget().Update(supported);
+}
+
+TEST(Predictor, ABatchOfAnySizeGivesTheSameBits) {
+  Random random(3);
+  const Model model = random_model(random);
+  const Predictor predictor(model);
+  const std::vector<float> rows = random_rows(model.schema(), 200, random);
+  const auto wanted = bits(predict_rows(predictor, rows));
+  for (const std::size_t count : {0, 1, 7, 8, 63, 64, 65, 130}) {
+    const auto found =
+        bits(predict_rows(predictor, std::span(rows).first(count * predictor.num_features())));
+    EXPECT_EQ(found, std::vector(wanted.begin(), wanted.begin() + static_cast<long>(count)));
+  }
+}
+
+TEST(Predictor, IsWithinOneHundredThousandthOfTheRangeOfTheReference) {
+  double worst = 0;
+  for (int seed = 1; seed <= kModels; ++seed) {
+    Random random(static_cast<std::uint64_t>(seed));
+    const Model model = random_model(random);
+    const Predictor predictor(model);
+    const std::vector<float> rows = random_rows(model.schema(), 1000, random);
+    const std::vector<float> found = predict_rows(predictor, rows);
+    double least = INFINITY, most = -INFINITY, error = 0;
+    for (std::size_t r = 0; r < found.size(); ++r) {
+      const double wanted = reference_score(
+          model, std::span(rows).subspan(r * predictor.num_features(), predictor.num_features()));
+      least = std::min(least, wanted);
+      most = std::max(most, wanted);
+      error = std::max(error, std::abs(wanted - found[r]));
+    }
+    // A model that hardly moves is judged by its size: a float near 1 has steps of 1e-7.
+    const double range = std::max(most - least, 0.01 * (1 + std::abs(most)));
+    ASSERT_LE(error, 1e-5 * range) << "seed " << seed << ": " << model.architecture();
+    worst = std::max(worst, error / range);
+  }
+  RecordProperty("worst_error_in_millionths_of_the_range", std::to_string(1e6 * worst));
+}
+
+TEST(Predictor, ClipsInfinitiesAndTakesNanAsMissing) {
+  auto data = std::make_shared<ModelData>();
+  data->schema.features = {
+      {.name = "up", .monotonicity = Monotonicity::increasing, .keypoints = {0, 1, 5}},
+      {.name = "down",
+       .monotonicity = Monotonicity::decreasing,
+       .keypoints = {0, 4},
+       .learns_missing = true},
+      {.name = "colour",
+       .kind = FeatureKind::category,
+       .words = {"red", "", "blue"},
+       .shares = {1, 1, 2}}};
+  data->schema.features[0].typical = 1;
+  data->members.emplace_back(parse_architecture("cal lin(1)"), input_wires(data->schema),
+                             MonotoneCalibrators::required, Random(1));
+  const std::vector<float> params = {0.25f, 0.5f, 1,     // up
+                                     0,     1,    0.5f,  // down: from the far end, then missing
+                                     8,     16,   10,   20, 40, 0};
+  std::copy(params.begin(), params.end(), data->members[0].params().begin());
+  const Model model((std::shared_ptr<const ModelData>(data)));
+  const Predictor predictor(model);
+  Predictor::Scratch scratch(predictor);
+  const auto score = [&](float up, float down, float colour) {
+    const float row[] = {up, down, colour};
+    return predictor.predict(row, scratch, Output::score);
+  };
+  EXPECT_EQ(score(0, 4, 0), 8 * 0.25f + 0 + 10);
+  EXPECT_EQ(score(-INFINITY, INFINITY, 0), score(0, 4, 0));
+  EXPECT_EQ(score(INFINITY, -INFINITY, 0), score(5, 0, 0));
+  EXPECT_EQ(score(3, 0, 0), 8 * 0.75f + 16 + 10);
+  EXPECT_EQ(score(kNan, 0, 0), score(1, 0, 0)) << "the typical value";
+  EXPECT_EQ(score(0, kNan, 0), 8 * 0.25f + 16 * 0.5f + 10) << "the learned value";
+  EXPECT_EQ(score(0, 4, 2), 8 * 0.25f + 40);
+  EXPECT_EQ(score(0, 4, kNan), 8 * 0.25f + 20) << "missing is a category here";
+  const float unseen = 8 * 0.25f + (10 + 20 + 2 * 40) / 4.0f;
+  for (const float code : {-1.0f, 3.0f, 1e9f, 0.5f, INFINITY}) EXPECT_EQ(score(0, 4, code), unseen);
+  EXPECT_EQ(predictor.code(2, "blue"), 2);
+  EXPECT_TRUE(std::isnan(predictor.code(2, "green")));
+  EXPECT_TRUE(std::isnan(predictor.code(0, "1")));
+}
+
+TEST(Predictor, RefusesWeightsWhoseSumsCouldOverflow) {
+  Random random(1);
+  const Model small = random_model(random);
+  auto data = std::make_shared<ModelData>(ModelData{.schema = small.schema()});
+  data->members.emplace_back(parse_architecture("cal lin(1)"), input_wires(data->schema),
+                             MonotoneCalibrators::required, Random(1));
+  data->members[0].params().back() = 3e38f;  // the bias
+  try {
+    const Predictor predictor{Model(std::shared_ptr<const ModelData>(data))};
+    FAIL() << "took a bias of 3e38";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+    EXPECT_NE(std::string(error.what()).find("lin(1"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Predictor, PredictingCannotThrow) {
+  const Predictor* predictor = nullptr;
+  Predictor::Scratch* scratch = nullptr;
+  EXPECT_TRUE(noexcept(predictor->predict(std::span<const float>(), *scratch)));
+  EXPECT_TRUE(noexcept(predictor->predict(std::span<const float>(), std::span<float>(), *scratch)));
+}
+
+// A float of [1, 2] from 23 random bits.
+float in_binade() {
+  return 1.0f + static_cast<float>(*rc::gen::inRange(0, (1 << 23) + 1)) * 0x1p-23f;
+}
+
+float between_0_and_1() {
+  return static_cast<float>(*rc::gen::inRange(0, (1 << 24) + 1)) * 0x1p-24f;
+}
+
+// The heart of the proof: one rounding of a function that rises with t, a and b.
+RC_GTEST_PROP(Binade, InterpolationRisesWithTAndBothEnds, ()) {
+  const auto lerp = [](float t, float a, float b) { return std::fma(t, b - a, a); };
+  const float t = between_0_and_1();
+  float a = in_binade(), b = in_binade();
+  const float y = lerp(t, a, b);
+  RC_ASSERT(y >= std::min(a, b) && y <= std::max(a, b));
+  if (a < 2) RC_ASSERT(lerp(t, std::nextafter(a, 2.0f), b) >= y);
+  if (b < 2) RC_ASSERT(lerp(t, a, std::nextafter(b, 2.0f)) >= y);
+  if (a > b) std::swap(a, b);
+  if (t < 1) RC_ASSERT(lerp(std::nextafter(t, 1.0f), a, b) >= lerp(t, a, b));
+}
+
+// Walks the floats of [first, last] and expects that the sigmoid never falls.
+void expect_sigmoid_rises(float first, float last) {
+  const bool negative = first < 0;
+  float before = sigmoid(first);
+  for (auto z = std::bit_cast<std::uint32_t>(first); z != std::bit_cast<std::uint32_t>(last);) {
+    z += negative ? -1 : 1;
+    const float after = sigmoid(std::bit_cast<float>(z));
+    ASSERT_GE(after, before) << "at " << std::bit_cast<float>(z);
+    before = after;
+  }
+}
+
+TEST(Sigmoid, NeverFallsOnAMillionNeighboursInEachBinade) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr std::uint32_t kSteps = 1000;
+#else
+  constexpr std::uint32_t kSteps = 1'000'000;
+#endif
+  for (int exponent = -30; exponent < 7; ++exponent) {
+    const float start = std::ldexp(1.0f, exponent);
+    const float end = std::bit_cast<float>(std::bit_cast<std::uint32_t>(start) + kSteps);
+    expect_sigmoid_rises(start, end);
+    expect_sigmoid_rises(-end, -start);
+  }
+}
+
+// All floats of [-128, 128] but the subnormal ones: more than two thousand million.
+TEST(LongSigmoid, NeverFallsOnAnyFloat) {
+  expect_sigmoid_rises(-128.0f, -std::numeric_limits<float>::min());
+  expect_sigmoid_rises(std::numeric_limits<float>::min(), 128.0f);
+  EXPECT_EQ(sigmoid(-std::numeric_limits<float>::min()), 0.5f);
+  EXPECT_EQ(sigmoid(std::numeric_limits<float>::min()), 0.5f);
+  EXPECT_EQ(sigmoid(128.0f), 1.0f);
+  EXPECT_EQ(sigmoid(-128.0f), 0.0f);
+}
+
+}  // namespace
+}  // namespace espalier

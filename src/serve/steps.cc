@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "espalier/error.h"
+#include "layers/calibrators.h"
+#include "layers/lattices.h"
+#include "layers/linear.h"
+#include "layers/wiring.h"
+#include "serve/kernels.h"
+
+namespace espalier {
+
+namespace {
+
+// No sum of a network may come near the largest float, 3.4e38: an infinity less an infinity is
+// nothing that could rise.
+constexpr double kMaxMagnitude = 1e37;
+
+// How a table in [1, 2] leads back to its values: fma(range, y - 1, low).
+struct WayBack {
+  float low;
+  float range;
+
+  double magnitude() const {
+    return std::max(std::abs(static_cast<double>(low)), std::abs(static_cast<double>(low) + range));
+  }
+};
+
+// Moves values into [1, 2]; each operation rounds monotonically, so their order stays.
+WayBack enter_binade(std::span<const float> values, float* moved) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double low = *least, range = *most - low;
+  for (const float value : values) {
+    *moved++ = range > 0 ? static_cast<float>(1 + (value - low) / range) : 1.0f;
+  }
+  return {*least, static_cast<float>(range)};
+}
+
+float mean_of(const float* values, std::size_t stride, const std::vector<float>& shares) {
+  double sum = 0, total = 0;
+  for (std::size_t c = 0; c < shares.size(); ++c) {
+    sum += static_cast<double>(shares[c]) * values[c * stride];
+    total += shares[c];
+  }
+  return static_cast<float>(sum / total);
+}
+
+std::size_t padded(std::size_t n) { return (n + kRowPadding - 1) / kRowPadding * kRowPadding; }
+
+// Calibrators that read the table: positions among keypoints, and categories.
+class RawCalibrators final : public Step {
+ public:
+  RawCalibrators(const Calibrators& layer, const float* params) {
+    for (int u = 0; u < layer.num_units(); ++u) {
+      const Wire& wire = layer.inputs()[static_cast<std::size_t>(u)];
+      const float* begin = params + layer.unit_begin(u);
+      std::vector<float> values(begin, params + layer.unit_begin(u + 1));
+      Unit unit = {.last = layer.keypoints(u) - 1, .num_values = static_cast<int>(values.size())};
+      if (wire.is_category() && !values.empty()) {
+        values.push_back(mean_of(begin, 1, wire.shares));  // unseen
+      }
+      unit.table.resize(values.size());
+      if (!values.empty()) unit.back = enter_binade(values, unit.table.data());
+      magnitudes_.push_back(values.empty() ? wire.num_categories() : unit.back.magnitude());
+      units_.push_back(std::move(unit));
+    }
+  }
+
+  void tile(const float* in, float* out, float*) const noexcept override {
+    for (const Unit& unit : units_) {
+      for (int r = 0; r < kTile; ++r) out[r] = unit(in[r]);
+      in += kTile;
+      out += kTile;
+    }
+  }
+
+  void row(const float* in, float* out, float*) const noexcept override {
+    for (const Unit& unit : units_) *out++ = unit(*in++);
+  }
+
+ private:
+  struct Unit {
+    int last;                  // keypoint; -1: a category
+    int num_values;            // learned; 0: a category that passes
+    std::vector<float> table;  // keypoints, then missing; or categories, then unseen
+    WayBack back = {};
+
+    float operator()(float x) const noexcept {
+      if (num_values == 0) return x;
+      return std::fma(back.range, moved(x) - 1, back.low);
+    }
+    float moved(float x) const noexcept {
+      if (last < 0) return table[static_cast<std::size_t>(x)];
+      if (x < 0) return table[static_cast<std::size_t>(last) + 1];
+      const int k = std::min(static_cast<int>(x), last - 1);
+      const float* segment = table.data() + k;
+      return std::fma(x - static_cast<float>(k), segment[1] - segment[0], segment[0]);
+    }
+  };
+  std::vector<Unit> units_;
+};
+
+// Calibrators between two layers: uniform keypoints over a range.
+class UniformCalibrators final : public Step {
+ public:
+  UniformCalibrators(const Calibrators& layer, const float* params)
+      : last_(layer.keypoints(0) - 1) {
+    const auto num_units = static_cast<std::size_t>(layer.num_units());
+    const auto keypoints = static_cast<std::size_t>(last_ + 1);
+    for (auto* array : {&lo_, &inverse_step_, &range_, &low_}) array->resize(padded(num_units));
+    tables_.resize(padded(num_units) * keypoints);
+    for (std::size_t u = 0; u < num_units; ++u) {
+      const auto [lo, hi] = layer.range(static_cast<int>(u));
+      lo_[u] = lo;
+      inverse_step_[u] = static_cast<float>(last_ / (static_cast<double>(hi) - lo));
+      if (std::abs(lo) > kMaxMagnitude || !std::isnormal(inverse_step_[u])) {
+        throw Error(ErrorKind::unsupported,
+                    fmt::format("calibrator {} has a range beyond float, {}:{}", u, lo, hi));
+      }
+      const WayBack back = enter_binade({params + layer.unit_begin(static_cast<int>(u)), keypoints},
+                                        tables_.data() + u * keypoints);
+      range_[u] = back.range;
+      low_[u] = back.low;
+      magnitudes_.push_back(back.magnitude());
+    }
+    scratch_size_ = kTile;
+  }
+
+  void tile(const float* in, float* out, float* scratch) const noexcept override {
+    const auto last = static_cast<float>(last_);
+    const float* table = tables_.data();
+    for (std::size_t u = 0; u < num_outputs(); ++u, in += kTile, out += kTile, table += last_ + 1) {
+      uniform_positions(in, lo_[u], inverse_step_[u], last, scratch);
+      interpolate(table, last_, scratch, out);
+      leave_binade(range_[u], low_[u], out, kTile);
+    }
+  }
+
+  void row(const float* in, float* out, float*) const noexcept override {
+    const UniformTables units = {lo_.data(),    inverse_step_.data(), tables_.data(),
+                                 range_.data(), low_.data(),          last_};
+    for (std::size_t u = 0; u < num_outputs(); u += 16) calibrate_row(units, u, in + u, out + u);
+  }
+
+ private:
+  int last_;
+  std::vector<float> lo_, inverse_step_, tables_, range_, low_;
+};
+
+// The bias, then the weights that the categories pick, then a fused multiply-add a number, each in
+// the order of the inputs: with weights >= 0 no output falls when an input rises.
+class LinearStep final : public Step {
+ public:
+  LinearStep(const Linear& layer, const float* params, const std::vector<double>& magnitudes)
+      : num_outputs_(static_cast<std::size_t>(layer.num_outputs())),
+        monotone_outputs_(layer.monotone_outputs()),
+        monotone_terms_(layer.terms(0)),
+        free_terms_(layer.terms(layer.num_outputs() - 1)),
+        params_(params, params + layer.num_params()),
+        bias_(params_.data() + layer.bias_begin()) {
+    for (const float bias : std::span(bias_, num_outputs_)) magnitudes_.push_back(std::abs(bias));
+    for (int j = 0; j < layer.num_inputs(); ++j) {
+      const auto [begin, end] = layer.reach(j);
+      const Wire& wire = layer.inputs()[static_cast<std::size_t>(j)];
+      const float* weights = params_.data() + layer.unit_begin(j);
+      if (wire.is_category()) {
+        add_category(j, begin, static_cast<std::size_t>(end - begin), weights, wire.shares);
+        continue;
+      }
+      const Number number = {j, begin, static_cast<std::size_t>(end - begin), weights};
+      for (std::size_t i = 0; i < number.width; ++i) {
+        magnitudes_[static_cast<std::size_t>(begin) + i] +=
+            std::abs(weights[i]) * magnitudes[static_cast<std::size_t>(j)];
+      }
+      numbers_.push_back(number);
+    }
+    if (!categories_.empty()) scratch_size_ = kTile * num_outputs_;
+  }
+
+  void tile(const float* in, float* out, float* scratch) const noexcept override {
+    if (categories_.empty()) {
+      for (std::size_t i = 0; i < num_outputs_; ++i) std::fill_n(out + i * kTile, kTile, bias_[i]);
+    } else {
+      for (std::size_t r = 0; r < kTile; ++r) start_row(in + r, kTile, scratch + r * num_outputs_);
+      rows_to_tile(scratch, static_cast<int>(num_outputs_), out);
+    }
+    for (int i = 0; i < static_cast<int>(num_outputs_); ++i) {
+      const std::vector<LinearTerm>& read = i < monotone_outputs_ ? monotone_terms_ : free_terms_;
+      add_terms(read.data(), read.size(), params_.data(), i, in, out + i * kTile);
+    }
+  }
+
+  void row(const float* in, float* out, float*) const noexcept override {
+    start_row(in, 1, out);
+    if (num_outputs_ == 1) {
+      *out = add_terms_of_row(free_terms_.data(), free_terms_.size(), params_.data(), in, *out);
+      return;
+    }
+    for (const Number& number : numbers_) {
+      add_scaled(in[number.wire], number.weights, out + number.begin, number.width);
+    }
+  }
+
+ private:
+  struct Number {
+    int wire;
+    int begin;  // the outputs it reaches: [begin, begin + width)
+    std::size_t width;
+    const float* weights;
+  };
+  struct Category {
+    int wire;
+    int begin;
+    std::size_t width;
+    std::vector<float> rows;  // [categories, then unseen][width]
+  };
+
+  void add_category(int wire, int begin, std::size_t width, const float* weights,
+                    const std::vector<float>& shares) {
+    Category category = {wire, begin, width, {weights, weights + shares.size() * width}};
+    for (std::size_t i = 0; i < width; ++i) {
+      category.rows.push_back(mean_of(weights + i, width, shares));
+      double largest = 0;
+      for (std::size_t c = 0; c < shares.size(); ++c)
+        largest = std::max(largest, std::abs(static_cast<double>(weights[c * width + i])));
+      magnitudes_[static_cast<std::size_t>(begin) + i] += largest;
+    }
+    categories_.push_back(std::move(category));
+  }
+
+  void start_row(const float* in, std::ptrdiff_t stride, float* out) const noexcept {
+    std::copy_n(bias_, num_outputs_, out);
+    for (const Category& category : categories_) {
+      const auto code = static_cast<std::size_t>(in[category.wire * stride]);
+      add(category.rows.data() + code * category.width, out + category.begin, category.width);
+    }
+  }
+
+  std::size_t num_outputs_;
+  int monotone_outputs_;
+  std::vector<LinearTerm> monotone_terms_;  // of the first outputs
+  std::vector<LinearTerm> free_terms_;      // of the others; of all if there is one output
+  std::vector<float> params_;
+  const float* bias_;
+  std::vector<Number> numbers_;
+  std::vector<Category> categories_;
+};
+
+void clip_unit(const float* in, std::size_t n, float* out) noexcept {
+  for (std::size_t i = 0; i < n; ++i) out[i] = std::min(std::max(in[i], 0.0f), 1.0f);
+}
+
+// Lattices whose table is folded input by input. For one row the lanes are lattices; where there
+// are fewer than 16, each is cut along its last dimensions into smaller ones that are folded
+// afterwards.
+class MultilinearLattices final : public Step {
+ public:
+  MultilinearLattices(const Lattices& layer, const float* params)
+      : size_(layer.size()), num_lattices_(static_cast<std::size_t>(layer.num_units())) {
+    const std::size_t vertices = layer.num_vertices();
+    theta_.resize(num_lattices_ * vertices);
+    for (std::size_t g = 0; g < num_lattices_; ++g) {
+      back_.push_back(
+          enter_binade({params + g * vertices, vertices}, theta_.data() + g * vertices));
+      magnitudes_.push_back(back_.back().magnitude());
+    }
+    while (cut_ + 1 < size_ && num_lattices_ << cut_ < 16) ++cut_;
+    const std::size_t parts = num_lattices_ << cut_, part_vertices = vertices >> cut_;
+    by_lane_.resize(padded(parts) * part_vertices, 1.0f);
+    for (std::size_t p = 0; p < parts; ++p) {
+      float* lane = by_lane_.data() + p / 16 * 16 * part_vertices + p % 16;
+      for (std::size_t v = 0; v < part_vertices; ++v) lane[16 * v] = theta_[p * part_vertices + v];
+    }
+    const auto tile_size = static_cast<std::size_t>(kTile * size_) + lattice_scratch(size_);
+    const std::size_t row_size =
+        padded(parts) + 16 * static_cast<std::size_t>(size_) + 16 * part_vertices;
+    scratch_size_ = std::max(tile_size, row_size);
+  }
+
+  void tile(const float* in, float* out, float* scratch) const noexcept override {
+    const auto inputs = static_cast<std::size_t>(kTile * size_);
+    const float* theta = theta_.data();
+    for (std::size_t g = 0; g < num_lattices_; ++g) {
+      clip_unit(in, inputs, scratch);
+      lattice_forward(theta, size_, scratch, out, scratch + inputs);
+      leave_binade(back_[g].range, back_[g].low, out, kTile);
+      in += inputs;
+      out += kTile;
+      theta += std::size_t{1} << size_;
+    }
+  }
+
+  void row(const float* in, float* out, float* scratch) const noexcept override {
+    const int part_size = size_ - cut_;
+    const std::size_t parts = num_lattices_ << cut_;
+    float* values = scratch;
+    float* x = values + padded(parts);
+    float* tree = x + 16 * part_size;
+    const float* theta = by_lane_.data();
+    for (std::size_t first = 0; first < parts; first += 16) {
+      for (std::size_t lane = 0; lane < 16; ++lane) {
+        const std::size_t lattice = std::min(first + lane, parts - 1) >> cut_;
+        const float* own = in + lattice * static_cast<std::size_t>(size_);
+        for (int d = 0; d < part_size; ++d) clip_unit(own + d, 1, x + 16 * d + lane);
+      }
+      lattice_row(theta, part_size, x, tree, values + first);
+      theta += std::size_t{16} << part_size;
+    }
+    for (std::size_t g = 0; g < num_lattices_; ++g) {
+      clip_unit(in + g * static_cast<std::size_t>(size_) + part_size,
+                static_cast<std::size_t>(cut_), x);
+      const float y = fold_in_place(values + (g << cut_), cut_, x);
+      out[g] = std::fma(back_[g].range, y - 1, back_[g].low);
+    }
+  }
+
+ private:
+  int size_;
+  int cut_ = 0;  // a lattice is 2^cut_ lanes
+  std::size_t num_lattices_;
+  std::vector<float> theta_;    // [lattice][2^size]
+  std::vector<float> by_lane_;  // [block][2^(size - cut)][16]
+  std::vector<WayBack> back_;
+};
+
+// Lattices by simplex. Inputs and table lie on a grid of 2^-23, so each product and each sum is
+// exact in double, and the one rounding at the end keeps the order, whichever simplex a row is in.
+class SimplexLattices final : public Step {
+ public:
+  SimplexLattices(const Lattices& layer, const float* params)
+      : size_(layer.size()), num_lattices_(static_cast<std::size_t>(layer.num_units())) {
+    const std::size_t vertices = layer.num_vertices();
+    theta_.resize(num_lattices_ * vertices);
+    for (std::size_t g = 0; g < num_lattices_; ++g) {
+      back_.push_back(
+          enter_binade({params + g * vertices, vertices}, theta_.data() + g * vertices));
+      magnitudes_.push_back(back_.back().magnitude());
+    }
+  }
+
+  void tile(const float* in, float* out, float*) const noexcept override {
+    for (std::size_t g = 0; g < num_lattices_; ++g, in += kTile * size_, out += kTile) {
+      for (int r = 0; r < kTile; ++r) out[r] = lattice(g, in + r, kTile);
+    }
+  }
+
+  void row(const float* in, float* out, float*) const noexcept override {
+    for (std::size_t g = 0; g < num_lattices_; ++g, in += size_) out[g] = lattice(g, in, 1);
+  }
+
+ private:
+  struct Input {
+    float x;
+    std::uint32_t bit;
+  };
+
+  float lattice(std::size_t g, const float* in, std::ptrdiff_t stride) const noexcept {
+    Input inputs[kMaxLatticeSize];
+    for (int d = 0; d < size_; ++d) {  // into a list that falls
+      const float on_grid = (1 + std::min(std::max(in[d * stride], 0.0f), 1.0f)) - 1;
+      int at = d;
+      for (; at > 0 && inputs[at - 1].x < on_grid; --at) inputs[at] = inputs[at - 1];
+      inputs[at] = {on_grid, 1u << d};
+    }
+    const float* theta = theta_.data() + (g << size_);
+    double sum = theta[0];
+    std::uint32_t vertex = 0;
+    for (int i = 0; i < size_; ++i) {
+      const std::uint32_t next = vertex | inputs[i].bit;
+      sum += static_cast<double>(inputs[i].x) * (theta[next] - theta[vertex]);
+      vertex = next;
+    }
+    return std::fma(back_[g].range, static_cast<float>(sum) - 1, back_[g].low);
+  }
+
+  int size_;
+  std::size_t num_lattices_;
+  std::vector<float> theta_;
+  std::vector<WayBack> back_;
+};
+
+class GatherStep final : public Step {
+ public:
+  GatherStep(const Gather& layer, const std::vector<double>& magnitudes) : wires_(layer.wires()) {
+    for (const int wire : wires_) magnitudes_.push_back(magnitudes[static_cast<std::size_t>(wire)]);
+  }
+
+  void tile(const float* in, float* out, float*) const noexcept override {
+    for (const int wire : wires_) out = std::copy_n(in + wire * kTile, kTile, out);
+  }
+
+  void row(const float* in, float* out, float*) const noexcept override {
+    for (const int wire : wires_) *out++ = in[wire];
+  }
+
+ private:
+  std::vector<int> wires_;
+};
+
+class SumStep final : public Step {
+ public:
+  explicit SumStep(const std::vector<double>& magnitudes) : num_inputs_(magnitudes.size()) {
+    magnitudes_.push_back(0);
+    for (const double magnitude : magnitudes) magnitudes_[0] += magnitude;
+  }
+
+  void tile(const float* in, float* out, float*) const noexcept override {
+    std::fill_n(out, kTile, 0.0f);
+    for (std::size_t i = 0; i < num_inputs_; ++i) add(in + i * kTile, out, kTile);
+  }
+
+  void row(const float* in, float* out, float*) const noexcept override {
+    float sum = 0;
+    for (std::size_t i = 0; i < num_inputs_; ++i) sum += in[i];
+    *out = sum;
+  }
+
+ private:
+  std::size_t num_inputs_;
+};
+
+std::unique_ptr<const Step> compile(LayerKind kind, const Layer& layer, const float* params,
+                                    const std::vector<double>& magnitudes) {
+  switch (kind) {
+    case LayerKind::cal: {
+      const auto& calibrators = static_cast<const Calibrators&>(layer);
+      if (calibrators.reads_table()) return std::make_unique<RawCalibrators>(calibrators, params);
+      return std::make_unique<UniformCalibrators>(calibrators, params);
+    }
+    case LayerKind::lin:
+      return std::make_unique<LinearStep>(static_cast<const Linear&>(layer), params, magnitudes);
+    case LayerKind::lat: {
+      const auto& lattices = static_cast<const Lattices&>(layer);
+      if (lattices.interpolation() == Interpolation::simplex)
+        return std::make_unique<SimplexLattices>(lattices, params);
+      return std::make_unique<MultilinearLattices>(lattices, params);
+    }
+    case LayerKind::gather:
+      return std::make_unique<GatherStep>(static_cast<const Gather&>(layer), magnitudes);
+    case LayerKind::sum:
+      return std::make_unique<SumStep>(magnitudes);
+  }
+  throw Error(ErrorKind::unsupported, "a layer that the predictor does not know");
+}
+
+}  // namespace
+
+CompiledNetwork::CompiledNetwork(const Network& network) {
+  std::vector<double> magnitudes;
+  for (const Wire& wire : network.layer(0).inputs()) {
+    magnitudes.push_back(std::max(wire.keypoints, wire.num_categories()));
+  }
+  std::size_t widest = magnitudes.size();
+  for (int l = 0; l < network.num_layers(); ++l) {
+    const LayerSpec& spec = network.architecture().layers[static_cast<std::size_t>(l)];
+    steps_.push_back(compile(spec.kind, network.layer(l), network.layer_params(l), magnitudes));
+    magnitudes = steps_.back()->magnitudes();
+    const double largest = *std::max_element(magnitudes.begin(), magnitudes.end());
+    if (!(largest <= kMaxMagnitude)) {
+      throw Error(ErrorKind::unsupported,
+                  fmt::format("layer {}, {}: an output may reach {:.3g}, wanted at most {:.3g}",
+                              l + 1, to_string(spec), largest, kMaxMagnitude));
+    }
+    widest = std::max(widest, magnitudes.size());
+    step_scratch_size_ = std::max(step_scratch_size_, steps_.back()->scratch_size());
+  }
+  wires_size_ = std::max(widest * kTile, padded(widest));
+}
+
+const float* CompiledNetwork::tile(float* scratch) const noexcept {
+  float* in = scratch;
+  float* out = scratch + wires_size_;
+  for (const auto& step : steps_) {
+    step->tile(in, out, scratch + 2 * wires_size_);
+    std::swap(in, out);
+  }
+  return in;
+}
+
+float CompiledNetwork::row(float* scratch) const noexcept {
+  float* in = scratch;
+  float* out = scratch + wires_size_;
+  for (const auto& step : steps_) {
+    step->row(in, out, scratch + 2 * wires_size_);
+    std::swap(in, out);
+  }
+  return in[0];
+}
+
+}  // namespace espalier
