@@ -69,11 +69,19 @@ class RawCalibrators final : public Step {
       magnitudes_.push_back(values.empty() ? wire.num_categories() : unit.back.magnitude());
       units_.push_back(std::move(unit));
     }
+    scratch_size_ = kTile;
   }
 
-  void tile(const float* in, float* out, float*) const noexcept override {
+  void tile(const float* in, float* out, float* scratch) const noexcept override {
     for (const Unit& unit : units_) {
-      for (int r = 0; r < kTile; ++r) out[r] = unit(in[r]);
+      if (unit.last > 0) {
+        for (int r = 0; r < kTile; ++r) scratch[r] = std::max(in[r], 0.0f);
+        interpolate(unit.table.data(), unit.last, scratch, out);
+        leave_binade(unit.back.range, unit.back.low, out, kTile);
+      }
+      for (int r = 0; r < kTile; ++r) {
+        if (unit.last < 0 || in[r] < 0) out[r] = unit(in[r]);  // a category, or missing
+      }
       in += kTile;
       out += kTile;
     }

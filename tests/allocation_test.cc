@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predicting never allocates. A program of its own, because it replaces operator new.
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "espalier/espalier.h"
+
+namespace {
+
+std::size_t allocations = 0;
+
+// Allocations made by a call.
+template <class Call>
+std::size_t count(Call&& call) {
+  const std::size_t before = allocations;
+  call();
+  return allocations - before;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+int main() {
+  using namespace espalier;
+  for (const char* architecture : {"dln", "random-lattices", "cal lin(6) lat(2x3,simplex) sum"}) {
+    TrainOptions options = {.label = "default", .increasing = {"debt_ratio"}};
+    options.architecture = architecture;
+    options.epochs = 1;
+    options.ensemble = 2;
+    const Predictor predictor(train(simulate({.rows = 500}), options).model);
+    Predictor::Scratch scratch(predictor);
+    const std::vector<float> rows(1000 * predictor.num_features(), 1.0f);
+    std::vector<float> out(1000);
+    const std::size_t batch = count([&] { predictor.predict(rows, out, scratch); });
+    const std::size_t one = count([&] {
+      out[0] = predictor.predict(std::span(rows).first(predictor.num_features()), scratch);
+    });
+    const std::size_t control = count([&] { out = std::vector<float>(out.size()); });
+    std::printf("%s: %zu allocations for 1000 rows, %zu for one, %zu where there are some\n",
+                architecture, batch, one, control);
+    if (batch != 0 || one != 0 || control == 0) return 1;
+  }
+  return 0;
+}
