@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <vector>
 
 #include "model/network.h"
 #include "serve/steps.h"
+#include "timing.h"
 
 namespace espalier {
 namespace {
@@ -45,18 +45,6 @@ Network make_network(const Case& test, Random& random) {
   return network;
 }
 
-template <class Call>
-double seconds(Call&& call) {
-  const auto start = std::chrono::steady_clock::now();
-  for (int t = 0; t < kTiles; ++t) call();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + kRounds / 2, values.end());
-  return values[kRounds / 2];
-}
-
 void run(const Case& test) {
   Random random(1);
   const Network network = make_network(test, random);
@@ -84,8 +72,8 @@ void run(const Case& test) {
   }
   std::vector<double> plain_times, exact_times, ratios;
   for (int i = 0; i < kRounds; ++i) {
-    plain_times.push_back(seconds(run_plain));
-    exact_times.push_back(seconds(run_exact));
+    plain_times.push_back(seconds(kTiles, run_plain));
+    exact_times.push_back(seconds(kTiles, run_exact));
     ratios.push_back(exact_times.back() / plain_times.back());
   }
   constexpr double kNanoseconds = 1e9 / (kTiles * kTile);

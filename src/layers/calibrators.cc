@@ -88,6 +88,12 @@ Range Calibrators::range(int unit) const {
   return {constants_[i], constants_[i + 1]};
 }
 
+UniformKeypoints Calibrators::uniform_keypoints(int unit) const {
+  const auto [lo, hi] = range(unit);
+  const int last = shape_.keypoints - 1;
+  return {last, lo, hi, static_cast<float>(last) / (hi - lo)};
+}
+
 std::string Calibrators::constants_error() const {
   for (int u = 0; u < num_units(); ++u) {
     const auto [lo, hi] = range(u);
@@ -131,20 +137,13 @@ void Calibrators::forward(const float* params, const float* in, float* out, floa
       case UnitKind::category:
         for (int r = 0; r < kTile; ++r) out[r] = category_value(table, wire(u), in[r]);
         break;
-      case UnitKind::uniform: {
-        const auto [lo, hi] = range(u);
-        const float last_position = static_cast<float>(last);
-        uniform_positions(in, lo, last_position / (hi - lo), last_position, scratch);
-        interpolate(table, last, scratch, out);
+      case UnitKind::uniform:
+        calibrate(table, uniform_keypoints(u), in, out);
         break;
-      }
       case UnitKind::position:
-        if (!wire(u).learns_missing) {
-          interpolate(table, last, in, out);
-          break;
-        }
         hide_missing(in, scratch);
         interpolate(table, last, scratch, out);
+        if (!wire(u).learns_missing) break;
         for (int r = 0; r < kTile; ++r) {
           if (in[r] < 0) out[r] = table[last + 1];
         }
@@ -154,10 +153,7 @@ void Calibrators::forward(const float* params, const float* in, float* out, floa
 
 void Calibrators::backward(const float* params, const float* in, const float* grad_out,
                            float* grad_in, float* grad_params, float* scratch) const {
-  float* positions = scratch;
-  float* slopes = scratch + kTile;
   for (int u = 0; u < num_units(); ++u, in += kTile, grad_out += kTile) {
-    const float* table = params + unit_begin(u);
     float* grad = grad_params + unit_begin(u);
     const int last = keypoints(u) - 1;
     switch (kind(u)) {
@@ -169,30 +165,16 @@ void Calibrators::backward(const float* params, const float* in, const float* gr
           if (c < wire(u).num_categories()) grad[c] += grad_out[r];
         }
         break;
-      case UnitKind::uniform: {
-        const auto [lo, hi] = range(u);
-        const float last_position = static_cast<float>(last);
-        const float inverse_step = last_position / (hi - lo);
-        uniform_positions(in, lo, inverse_step, last_position, positions);
-        interpolate_backward(table, last, positions, grad_out, grad, slopes);
-        if (grad_in == nullptr) break;
-        for (int r = 0; r < kTile; ++r) {
-          const bool inside = in[r] > lo && in[r] < hi;
-          grad_in[u * kTile + r] = inside ? slopes[r] * inverse_step : 0.0f;
-        }
+      case UnitKind::uniform:
+        calibrate_backward(params + unit_begin(u), uniform_keypoints(u), in, grad_out, grad,
+                           grad_in != nullptr ? grad_in + u * kTile : scratch);
         break;
-      }
-      case UnitKind::position: {
-        // The rows of missing cells carry no gradient into the table.
-        float* table_grad_out = slopes;
+      case UnitKind::position:
+        interpolate_backward(last, in, grad_out, grad);
+        if (!wire(u).learns_missing) break;
         for (int r = 0; r < kTile; ++r) {
-          const bool missing = in[r] < 0;
-          if (missing) grad[last + 1] += grad_out[r];
-          table_grad_out[r] = missing ? 0.0f : grad_out[r];
+          if (in[r] < 0) grad[last + 1] += grad_out[r];
         }
-        hide_missing(in, positions);
-        interpolate_backward(table, last, positions, table_grad_out, grad, slopes);
-      }
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 // The SSE targets have no fused multiply-add, so they would give other bits.
 #undef HWY_DISABLED_TARGETS
@@ -18,50 +19,158 @@ HWY_BEFORE_NAMESPACE();
 namespace espalier {
 namespace HWY_NAMESPACE {
 
-void uniform_positions(const float* x, float lo, float inverse_step, float last, float* positions) {
-  for (int r = 0; r < kTile; r += 16) {
-    store(clamp((load(x + r) - set(lo)) * set(inverse_step), set(0), set(last)), positions + r);
-  }
+// Where rows lie in a table: the segment k, and t in it.
+struct Place {
+  V16 k, t;
+};
+HWY_INLINE Place place(V16 position, int last) {
+  const V16 k = clamp(floor_positive(position), set(0), set(static_cast<float>(last - 1)));
+  return {k, position - k};
+}
+
+HWY_INLINE V16 uniform_position(V16 x, const UniformKeypoints& keypoints) {
+  return clamp((x - set(keypoints.lo)) * set(keypoints.inverse_step), set(0),
+               set(static_cast<float>(keypoints.last)));
+}
+
+template <class Table>
+HWY_INLINE V16 read_table(const Table& table, const Place& at) {
+  return fma(at.t, table.step(at.k), table.left(at.k));
 }
 
 void interpolate(const float* table, int last, const float* positions, float* out) {
-  const V16 last_segment = set(static_cast<float>(last - 1));
+  for (int r = 0; r < kTile; r += 16)
+    store(read_table(MemoryTable(table, last), place(load(positions + r), last)), out + r);
+}
+
+template <class Table>
+HWY_INLINE void calibrate_by(const Table& table, const UniformKeypoints& keypoints, const float* in,
+                             float* out) {
   for (int r = 0; r < kTile; r += 16) {
-    const V16 u = load(positions + r);
-    const V16 k = clamp(floor_positive(u), set(0), last_segment);
-    const V16 a = lookup(table, k, 0);
-    const V16 b = lookup(table, k, 1);
-    store(fma(u - k, b - a, a), out + r);
+    const V16 position = uniform_position(load(in + r), keypoints);
+    store(read_table(table, place(position, keypoints.last)), out + r);
   }
 }
 
-void interpolate_backward(const float* table, int last, const float* positions,
-                          const float* grad_out, float* grad_table, float* grad_positions) {
-  for (int r = 0; r < kTile; ++r) {
-    const int k = std::min(static_cast<int>(positions[r]), last - 1);
-    const float t = positions[r] - static_cast<float>(k);
-    const float right = grad_out[r] * t;
-    grad_table[k] += grad_out[r] - right;
-    grad_table[k + 1] += right;
-    grad_positions[r] = grad_out[r] * (table[k + 1] - table[k]);
+void calibrate(const float* table, const UniformKeypoints& keypoints, const float* in, float* out) {
+  const int last = keypoints.last;
+  if (last <= kRegisterSegments) {
+    calibrate_by(RegisterTable(table, last), keypoints, in, out);
+  } else {
+    calibrate_by(MemoryTable(table, last), keypoints, in, out);
   }
 }
 
-void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params,
-               std::ptrdiff_t output, const float* in, float* out) {
-  V16 sum0 = load(out), sum1 = load(out + 16), sum2 = load(out + 32), sum3 = load(out + 48);
-  for (const LinearTerm* term = terms; term != terms + num_terms; ++term) {
-    const V16 w = set(params[term->weight + output]);
-    const float* x = in + term->wire * kTile;
-    sum0 = fma(w, load(x), sum0);
-    sum1 = fma(w, load(x + 16), sum1);
-    sum2 = fma(w, load(x + 32), sum2);
-    sum3 = fma(w, load(x + 48), sum3);
+// What a tile adds to the gradient of a table: of each row the segment, and the pair g, g t.
+struct Scattered {
+  std::int32_t segment[kTile];
+  HWY_ALIGN float pairs[2 * kTile];
+
+  HWY_INLINE void put(int row, const Place& at, V16 g) {
+    store_int(at.k, segment + row);
+    store_pairs(g, g * at.t, pairs + 2 * row);
   }
-  store(sum0, out);
-  store(sum1, out + 16);
-  store(sum2, out + 32);
-  store(sum3, out + 48);
+};
+
+typedef float Pair __attribute__((vector_size(8)));
+
+// Adds the rows up by segment. Two banks in turn, because rows in a row often share a segment and
+// would wait for each other.
+HWY_INLINE void add_up(const Scattered& rows, int last, float* grad_table) {
+  constexpr int kMaxBank = 64;
+  if (last > kMaxBank) {
+    for (int r = 0; r < kTile; ++r) {
+      grad_table[rows.segment[r]] += rows.pairs[2 * r] - rows.pairs[2 * r + 1];
+      grad_table[rows.segment[r] + 1] += rows.pairs[2 * r + 1];
+    }
+    return;
+  }
+  Pair banks[2][kMaxBank];
+  for (int k = 0; k < last; ++k) banks[0][k] = banks[1][k] = Pair{0, 0};
+  for (int r = 0; r < kTile; r += 2) {
+    Pair even, odd;
+    std::memcpy(&even, rows.pairs + 2 * r, sizeof even);
+    std::memcpy(&odd, rows.pairs + 2 * r + 2, sizeof odd);
+    banks[0][rows.segment[r]] += even;
+    banks[1][rows.segment[r + 1]] += odd;
+  }
+  for (int k = 0; k < last; ++k) {
+    const Pair sum = banks[0][k] + banks[1][k];
+    grad_table[k] += sum[0] - sum[1];
+    grad_table[k + 1] += sum[1];
+  }
+}
+
+void interpolate_backward(int last, const float* positions, const float* grad_out,
+                          float* grad_table) {
+  Scattered rows;
+  for (int r = 0; r < kTile; r += 16) {
+    const V16 position = load(positions + r);
+    const V16 g = keep_inside(load(grad_out + r), position, set(0), position);  // not of missing
+    rows.put(r, place(clamp(position, set(0), set(static_cast<float>(last))), last), g);
+  }
+  add_up(rows, last, grad_table);
+}
+
+template <class Table>
+HWY_INLINE void calibrate_backward_by(const Table& table, const UniformKeypoints& keypoints,
+                                      const float* in, const float* grad_out, float* grad_table,
+                                      float* grad_in) {
+  Scattered rows;
+  const V16 lo = set(keypoints.lo), hi = set(keypoints.hi);
+  for (int r = 0; r < kTile; r += 16) {
+    const V16 x = load(in + r), g = load(grad_out + r);
+    const Place at = place(uniform_position(x, keypoints), keypoints.last);
+    rows.put(r, at, g);
+    const V16 slope = table.step(at.k) * set(keypoints.inverse_step);
+    store(keep_inside(g * slope, x, lo, hi), grad_in + r);
+  }
+  add_up(rows, keypoints.last, grad_table);
+}
+
+void calibrate_backward(const float* table, const UniformKeypoints& keypoints, const float* in,
+                        const float* grad_out, float* grad_table, float* grad_in) {
+  const int last = keypoints.last;
+  if (last <= kRegisterSegments) {
+    calibrate_backward_by(RegisterTable(table, last), keypoints, in, grad_out, grad_table, grad_in);
+  } else {
+    calibrate_backward_by(MemoryTable(table, last), keypoints, in, grad_out, grad_table, grad_in);
+  }
+}
+
+// Rows that a block of outputs takes at a time: as many as leave room in the registers.
+#if HWY_TARGET == HWY_AVX3
+constexpr int kBlockVectors = 4;
+#else
+constexpr int kBlockVectors = 1;
+#endif
+
+template <int Outputs>
+HWY_INLINE void add_terms_to(const LinearTerm* terms, std::size_t num_terms, const float* params,
+                             const float* in, float* out) {
+  for (int r = 0; r < kTile; r += 16 * kBlockVectors) {
+    V16 sums[Outputs][kBlockVectors];
+    for (int o = 0; o < Outputs; ++o) {
+      for (int i = 0; i < kBlockVectors; ++i) sums[o][i] = load(out + o * kTile + r + 16 * i);
+    }
+    for (const LinearTerm* term = terms; term != terms + num_terms; ++term) {
+      const float* x = in + term->wire * kTile + r;
+      for (int o = 0; o < Outputs; ++o) {
+        const V16 w = set(params[term->weight + o]);
+        for (int i = 0; i < kBlockVectors; ++i) sums[o][i] = fma(w, load(x + 16 * i), sums[o][i]);
+      }
+    }
+    for (int o = 0; o < Outputs; ++o) {
+      for (int i = 0; i < kBlockVectors; ++i) store(sums[o][i], out + o * kTile + r + 16 * i);
+    }
+  }
+}
+
+void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params, int first,
+               int last, const float* in, float* out) {
+  int o = first;
+  for (; o + 4 <= last; o += 4) add_terms_to<4>(terms, num_terms, params + o, in, out + o * kTile);
+  for (; o < last; ++o) add_terms_to<1>(terms, num_terms, params + o, in, out + o * kTile);
 }
 
 void weighted_sum(const float* weights, const float* wires, std::size_t n, float* out) {
@@ -107,96 +216,25 @@ void add_scaled(float weight, const float* x, float* out, std::size_t n) {
 }
 
 void tile_to_rows(const float* wires, int n, float* rows) {
-  for (int begin = 0; begin < n; begin += 16) {
-    const int end = std::min(begin + 16, n);
-    for (int r = 0; r < kTile; ++r) {
-      for (int i = begin; i < end; ++i) rows[r * n + i] = wires[i * kTile + r];
-    }
+  int i = 0;
+  for (; i + 16 <= n; i += 16) {
+    for (int r = 0; r < kTile; r += 16)
+      transpose(wires + i * kTile + r, kTile, rows + r * n + i, n);
+  }
+  for (; i < n; ++i) {
+    for (int r = 0; r < kTile; ++r) rows[r * n + i] = wires[i * kTile + r];
   }
 }
 
 void rows_to_tile(const float* rows, int n, float* wires) {
-  for (int begin = 0; begin < n; begin += 16) {
-    const int end = std::min(begin + 16, n);
-    for (int i = begin; i < end; ++i) {
-      for (int r = 0; r < kTile; ++r) wires[i * kTile + r] = rows[r * n + i];
-    }
+  int i = 0;
+  for (; i + 16 <= n; i += 16) {
+    for (int r = 0; r < kTile; r += 16)
+      transpose(rows + r * n + i, n, wires + i * kTile + r, kTile);
   }
-}
-
-// Folds sixteen rows through a lattice, input by input: halves the table each time. Level d of the
-// tree has 2^(size-1-d) nodes of 16 floats; with keep_levels they lie one behind the other, else
-// each level overwrites the one before.
-HWY_INLINE V16 fold(const float* theta, int size, const float* x, float* tree, bool keep_levels) {
-  std::size_t nodes = std::size_t{1} << (size - 1);
-  const V16 x0 = load(x);
-  for (std::size_t k = 0; k < nodes; ++k) {
-    store(fma(x0, set(theta[2 * k + 1] - theta[2 * k]), set(theta[2 * k])), tree + 16 * k);
+  for (; i < n; ++i) {
+    for (int r = 0; r < kTile; ++r) wires[i * kTile + r] = rows[r * n + i];
   }
-  float* level = tree;
-  for (int d = 1; d < size; ++d) {
-    float* next = keep_levels ? level + 16 * nodes : level;
-    nodes /= 2;
-    const V16 xd = load(x + d * kTile);
-    for (std::size_t k = 0; k < nodes; ++k) {
-      const V16 a = load(level + 32 * k);
-      const V16 b = load(level + 32 * k + 16);
-      store(fma(xd, b - a, a), next + 16 * k);
-    }
-    level = next;
-  }
-  return load(level);
-}
-
-void lattice_forward(const float* theta, int size, const float* x, float* out, float* tree) {
-  for (int r = 0; r < kTile; r += 16) store(fold(theta, size, x + r, tree, false), out + r);
-}
-
-// Walks the kept levels back from the root; a node's gradient replaces its value once both its
-// children have been read. leaf_sums: [2^size][16], added to.
-HWY_INLINE void unfold(const float* theta, int size, const float* x, V16 grad, float* grad_x,
-                       float* tree, float* leaf_sums) {
-  const std::size_t half = std::size_t{1} << (size - 1);
-  float* level = tree + 16 * (2 * half - 2);  // the root, the last of 2^size - 1 nodes
-  store(grad, level);
-  std::size_t nodes = 1;
-  for (int d = size - 1; d > 0; --d) {
-    float* children = level - 32 * nodes;
-    const V16 xd = load(x + d * kTile);
-    V16 slope = set(0);
-    for (std::size_t k = 0; k < nodes; ++k) {
-      const V16 g = load(level + 16 * k);
-      const V16 right = g * xd;
-      slope = fma(g, load(children + 32 * k + 16) - load(children + 32 * k), slope);
-      store(g - right, children + 32 * k);
-      store(right, children + 32 * k + 16);
-    }
-    store(slope, grad_x + d * kTile);
-    level = children;
-    nodes *= 2;
-  }
-  const V16 x0 = load(x);
-  V16 slope = set(0);
-  for (std::size_t k = 0; k < half; ++k) {
-    const V16 g = load(level + 16 * k);
-    const V16 right = g * x0;
-    slope = fma(g, set(theta[2 * k + 1] - theta[2 * k]), slope);
-    store(load(leaf_sums + 32 * k) + (g - right), leaf_sums + 32 * k);
-    store(load(leaf_sums + 32 * k + 16) + right, leaf_sums + 32 * k + 16);
-  }
-  store(slope, grad_x);
-}
-
-void lattice_backward(const float* theta, int size, const float* x, const float* grad_out,
-                      float* grad_x, float* grad_theta, float* tree) {
-  const std::size_t vertices = std::size_t{1} << size;
-  float* leaf_sums = tree + 16 * vertices;
-  std::fill_n(leaf_sums, 16 * vertices, 0.0f);
-  for (int r = 0; r < kTile; r += 16) {
-    fold(theta, size, x + r, tree, true);
-    unfold(theta, size, x + r, load(grad_out + r), grad_x + r, tree, leaf_sums);
-  }
-  for (std::size_t v = 0; v < vertices; ++v) grad_theta[v] += sum(load(leaf_sums + 16 * v));
 }
 
 // Sixteen parameters. Decay shrinks the parameter itself, apart from the gradient.
@@ -256,9 +294,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace espalier {
 
-HWY_EXPORT(uniform_positions);
 HWY_EXPORT(interpolate);
 HWY_EXPORT(interpolate_backward);
+HWY_EXPORT(calibrate);
+HWY_EXPORT(calibrate_backward);
 HWY_EXPORT(add_terms);
 HWY_EXPORT(weighted_sum);
 HWY_EXPORT(add_outer);
@@ -266,24 +305,26 @@ HWY_EXPORT(add);
 HWY_EXPORT(add_scaled);
 HWY_EXPORT(tile_to_rows);
 HWY_EXPORT(rows_to_tile);
-HWY_EXPORT(lattice_forward);
-HWY_EXPORT(lattice_backward);
 HWY_EXPORT(adam_step);
 
-void uniform_positions(const float* x, float lo, float inverse_step, float last, float* positions) {
-  HWY_DYNAMIC_DISPATCH(uniform_positions)(x, lo, inverse_step, last, positions);
-}
 void interpolate(const float* table, int last, const float* positions, float* out) {
   HWY_DYNAMIC_DISPATCH(interpolate)(table, last, positions, out);
 }
-void interpolate_backward(const float* table, int last, const float* positions,
-                          const float* grad_out, float* grad_table, float* grad_positions) {
-  HWY_DYNAMIC_DISPATCH(interpolate_backward)
-  (table, last, positions, grad_out, grad_table, grad_positions);
+void interpolate_backward(int last, const float* positions, const float* grad_out,
+                          float* grad_table) {
+  HWY_DYNAMIC_DISPATCH(interpolate_backward)(last, positions, grad_out, grad_table);
 }
-void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params,
-               std::ptrdiff_t output, const float* in, float* out) {
-  HWY_DYNAMIC_DISPATCH(add_terms)(terms, num_terms, params, output, in, out);
+void calibrate(const float* table, const UniformKeypoints& keypoints, const float* in, float* out) {
+  HWY_DYNAMIC_DISPATCH(calibrate)(table, keypoints, in, out);
+}
+void calibrate_backward(const float* table, const UniformKeypoints& keypoints, const float* in,
+                        const float* grad_out, float* grad_table, float* grad_in) {
+  HWY_DYNAMIC_DISPATCH(calibrate_backward)
+  (table, keypoints, in, grad_out, grad_table, grad_in);
+}
+void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params, int first,
+               int last, const float* in, float* out) {
+  HWY_DYNAMIC_DISPATCH(add_terms)(terms, num_terms, params, first, last, in, out);
 }
 void weighted_sum(const float* weights, const float* wires, std::size_t n, float* out) {
   HWY_DYNAMIC_DISPATCH(weighted_sum)(weights, wires, n, out);
@@ -300,14 +341,6 @@ void tile_to_rows(const float* wires, int n, float* rows) {
 }
 void rows_to_tile(const float* rows, int n, float* wires) {
   HWY_DYNAMIC_DISPATCH(rows_to_tile)(rows, n, wires);
-}
-std::size_t lattice_scratch(int size) { return std::size_t{32} << size; }
-void lattice_forward(const float* theta, int size, const float* x, float* out, float* tree) {
-  HWY_DYNAMIC_DISPATCH(lattice_forward)(theta, size, x, out, tree);
-}
-void lattice_backward(const float* theta, int size, const float* x, const float* grad_out,
-                      float* grad_x, float* grad_theta, float* tree) {
-  HWY_DYNAMIC_DISPATCH(lattice_backward)(theta, size, x, grad_out, grad_x, grad_theta, tree);
 }
 void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards,
                const float* penalty, float* params, float* mean, float* variance, std::size_t n) {

@@ -21,15 +21,27 @@ struct AdamStep {
 inline constexpr float kAdamBeta1 = 0.9f;
 inline constexpr float kAdamBeta2 = 0.999f;
 
-/// Positions of one wire among uniform keypoints: clamp((x - lo) * inverse_step, 0, last).
-void uniform_positions(const float* x, float lo, float inverse_step, float last, float* positions);
-
 /// Piecewise linear interpolation of table[0 .. last] at positions in [0, last], last >= 1.
 void interpolate(const float* table, int last, const float* positions, float* out);
 
-/// Adds the gradient of the table and writes the slope at each position times grad_out.
-void interpolate_backward(const float* table, int last, const float* positions,
-                          const float* grad_out, float* grad_table, float* grad_positions);
+/// Adds the gradient of the table. A negative position is a missing cell and adds nothing.
+void interpolate_backward(int last, const float* positions, const float* grad_out,
+                          float* grad_table);
+
+/// Keypoints 0 .. last evenly from lo to hi; inverse_step is last / (hi - lo).
+struct UniformKeypoints {
+  int last;
+  float lo;
+  float hi;
+  float inverse_step;
+};
+
+/// Interpolation at the positions clamp((in - lo) * inverse_step, 0, last).
+void calibrate(const float* table, const UniformKeypoints& keypoints, const float* in, float* out);
+
+/// Adds the gradient of the table and overwrites that of in.
+void calibrate_backward(const float* table, const UniformKeypoints& keypoints, const float* in,
+                        const float* grad_out, float* grad_table, float* grad_in);
 
 /// One number input of a linear layer: its wire, and where its weight to output 0 would lie.
 struct LinearTerm {
@@ -37,9 +49,10 @@ struct LinearTerm {
   std::ptrdiff_t wire;
 };
 
-/// out[r] += sum over terms of params[term.weight + output] * in[term.wire][r], over a tile.
-void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params,
-               std::ptrdiff_t output, const float* in, float* out);
+/// out[o][r] += sum over terms of params[term.weight + o] * in[term.wire][r], over a tile, for the
+/// outputs o in [first, last), the terms in order.
+void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params, int first,
+               int last, const float* in, float* out);
 
 /// out[r] = sum over i < n of weights[i] * wires[i][r], over a tile.
 void weighted_sum(const float* weights, const float* wires, std::size_t n, float* out);
@@ -56,14 +69,6 @@ void add_scaled(float weight, const float* x, float* out, std::size_t n);
 /// wires[n][kTile] -> rows[kTile][n], and back.
 void tile_to_rows(const float* wires, int n, float* rows);
 void rows_to_tile(const float* rows, int n, float* wires);
-
-/// Multilinear interpolation of theta[2^size] at x[size][kTile]; tree: lattice_scratch(size)
-/// floats.
-std::size_t lattice_scratch(int size);
-void lattice_forward(const float* theta, int size, const float* x, float* out, float* tree);
-/// Adds to grad_theta and overwrites grad_x.
-void lattice_backward(const float* theta, int size, const float* x, const float* grad_out,
-                      float* grad_x, float* grad_theta, float* tree);
 
 /// Sums the gradients of the shards in order, zeroes them, and takes one step of Adam over n
 /// parameters. penalty: gradient to add, or null.

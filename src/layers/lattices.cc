@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "constraints/box.h"
 #include "constraints/cube.h"
-#include "layers/kernels.h"
 
 namespace espalier {
 
@@ -17,11 +15,12 @@ namespace {
 
 // The dimensions of x sorted by value, the largest first, ties by number.
 template <class Real>
-void sort_dims(const Real* x, std::size_t stride, int size, int* dims) {
-  std::iota(dims, dims + size, 0);
-  std::stable_sort(dims, dims + size, [&](int a, int b) {
-    return x[static_cast<std::size_t>(a) * stride] > x[static_cast<std::size_t>(b) * stride];
-  });
+void sort_dims(const Real* x, int size, int* dims) {
+  for (int d = 0; d < size; ++d) {
+    int at = d;
+    for (; at > 0 && x[dims[at - 1]] < x[d]; --at) dims[at] = dims[at - 1];
+    dims[at] = d;
+  }
 }
 
 double multilinear(const float* theta, int size, const double* x) {
@@ -35,8 +34,8 @@ double multilinear(const float* theta, int size, const double* x) {
 }
 
 double simplex(const float* theta, int size, const double* x) {
-  int dims[32];
-  sort_dims(x, 1, size, dims);
+  int dims[kMaxLatticeSize];
+  sort_dims(x, size, dims);
   double sum = theta[0];
   std::size_t vertex = 0;
   for (int i = 0; i < size; ++i) {
@@ -47,41 +46,47 @@ double simplex(const float* theta, int size, const double* x) {
   return sum;
 }
 
-void simplex_forward(const float* theta, int size, const float* x, float* out) {
-  int dims[32];
+// The inputs of one row, clipped and sorted.
+struct SimplexRow {
+  SimplexRow(const float* in, int row, int size) {
+    for (int d = 0; d < size; ++d) x[d] = std::min(std::max(in[d * kTile + row], 0.0f), 1.0f);
+    sort_dims(x, size, dims);
+  }
+  float x[kMaxLatticeSize];
+  int dims[kMaxLatticeSize];
+};
+
+void simplex_forward(const float* theta, int size, const float* in, float* out) {
   for (int r = 0; r < kTile; ++r) {
-    sort_dims(x + r, kTile, size, dims);
+    const SimplexRow row(in, r, size);
     float sum = theta[0];
     std::size_t vertex = 0;
     for (int i = 0; i < size; ++i) {
-      const std::size_t next = vertex | std::size_t{1} << dims[i];
-      sum += x[dims[i] * kTile + r] * (theta[next] - theta[vertex]);
+      const std::size_t next = vertex | std::size_t{1} << row.dims[i];
+      sum += row.x[row.dims[i]] * (theta[next] - theta[vertex]);
       vertex = next;
     }
     out[r] = sum;
   }
 }
 
-void simplex_backward(const float* theta, int size, const float* x, const float* grad_out,
-                      float* grad_x, float* grad_theta) {
-  int dims[32];
+void simplex_backward(const float* theta, int size, const float* in, const float* grad_out,
+                      float* grad_in, float* grad_theta) {
   for (int r = 0; r < kTile; ++r) {
-    sort_dims(x + r, kTile, size, dims);
+    const SimplexRow row(in, r, size);
     grad_theta[0] += grad_out[r];
     std::size_t vertex = 0;
     for (int i = 0; i < size; ++i) {
-      const std::size_t next = vertex | std::size_t{1} << dims[i];
-      const float step = grad_out[r] * x[dims[i] * kTile + r];
+      const int d = row.dims[i];
+      const std::size_t next = vertex | std::size_t{1} << d;
+      const float step = grad_out[r] * row.x[d];
       grad_theta[vertex] -= step;
       grad_theta[next] += step;
-      grad_x[dims[i] * kTile + r] = grad_out[r] * (theta[next] - theta[vertex]);
+      const bool clipped = row.x[d] != in[d * kTile + r];
+      grad_in[d * kTile + r] = clipped ? 0.0f : grad_out[r] * (theta[next] - theta[vertex]);
       vertex = next;
     }
   }
-}
-
-void clip_unit(const float* in, std::size_t n, float* out) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = std::min(std::max(in[i], 0.0f), 1.0f);
 }
 
 }  // namespace
@@ -100,14 +105,15 @@ Lattices::Lattices(std::vector<Wire> inputs, const Shape& shape)
   }
 }
 
+// The gradient of the inputs where nobody asks for it, the slopes of a lattice, and what its kernel
+// needs.
 std::size_t Lattices::scratch_size() const {
-  // The clipped inputs of a lattice, their gradient where nobody asks for it, the tree of the
-  // kernel.
-  return 2 * static_cast<std::size_t>(kTile * shape_.size) + lattice_scratch(shape_.size);
+  return static_cast<std::size_t>(kTile * shape_.size) + lattice_scratch(shape_.size) +
+         num_vertices();
 }
 
 void Lattices::evaluate(const float* params, const double* in, double* out) const {
-  double x[32];
+  double x[kMaxLatticeSize];
   for (int g = 0; g < num_units(); ++g) {
     for (int d = 0; d < shape_.size; ++d) x[d] = std::clamp(in[g * shape_.size + d], 0.0, 1.0);
     const float* theta = params + unit_begin(g);
@@ -118,13 +124,14 @@ void Lattices::evaluate(const float* params, const double* in, double* out) cons
 
 void Lattices::forward(const float* params, const float* in, float* out, float* scratch) const {
   const auto tile = static_cast<std::size_t>(kTile * shape_.size);
+  float* slopes = scratch;
   for (int g = 0; g < num_units(); ++g, in += tile, out += kTile) {
-    clip_unit(in, tile, scratch);
     const float* theta = params + unit_begin(g);
     if (shape_.interpolation == Interpolation::multilinear) {
-      lattice_forward(theta, shape_.size, scratch, out, scratch + 2 * tile);
+      lattice_slopes(theta, shape_.size, slopes);
+      lattice_forward(slopes, shape_.size, in, out);
     } else {
-      simplex_forward(theta, shape_.size, scratch, out);
+      simplex_forward(theta, shape_.size, in, out);
     }
   }
 }
@@ -132,20 +139,17 @@ void Lattices::forward(const float* params, const float* in, float* out, float* 
 void Lattices::backward(const float* params, const float* in, const float* grad_out, float* grad_in,
                         float* grad_params, float* scratch) const {
   const auto tile = static_cast<std::size_t>(kTile * shape_.size);
+  float* kernel_scratch = scratch + tile;
+  float* slopes = kernel_scratch + lattice_scratch(shape_.size);
   for (int g = 0; g < num_units(); ++g, in += tile, grad_out += kTile) {
-    clip_unit(in, tile, scratch);
-    float* grad_x =
-        grad_in != nullptr ? grad_in + static_cast<std::size_t>(g) * tile : scratch + tile;
+    float* grad_x = grad_in != nullptr ? grad_in + static_cast<std::size_t>(g) * tile : scratch;
     const float* theta = params + unit_begin(g);
     float* grad_theta = grad_params + unit_begin(g);
     if (shape_.interpolation == Interpolation::multilinear) {
-      lattice_backward(theta, shape_.size, scratch, grad_out, grad_x, grad_theta,
-                       scratch + 2 * tile);
+      lattice_slopes(theta, shape_.size, slopes);
+      lattice_backward(slopes, shape_.size, in, grad_out, grad_x, grad_theta, kernel_scratch);
     } else {
-      simplex_backward(theta, shape_.size, scratch, grad_out, grad_x, grad_theta);
-    }
-    for (std::size_t i = 0; i < tile; ++i) {
-      if (in[i] < 0 || in[i] > 1) grad_x[i] = 0;
+      simplex_backward(theta, shape_.size, in, grad_out, grad_x, grad_theta);
     }
   }
 }

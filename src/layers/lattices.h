@@ -12,6 +12,7 @@
 #pragma once
 
 #include "espalier/architecture.h"
+#include "layers/lattice_kernels.h"
 #include "layers/layer.h"
 
 namespace espalier {

@@ -112,10 +112,10 @@ void Linear::forward(const float* params, const float* in, float* out, float* sc
     start_rows(params, in, scratch);
     rows_to_tile(scratch, num_outputs(), out);
   }
-  for (int i = 0; i < num_outputs(); ++i) {
-    const std::vector<LinearTerm>& read = terms(i);
-    add_terms(read.data(), read.size(), params, i, in, out + i * kTile);
-  }
+  add_terms(monotone_row_terms_.data(), monotone_row_terms_.size(), params, 0,
+            shape_.monotone_outputs, in, out);
+  add_terms(free_row_terms_.data(), free_row_terms_.size(), params, shape_.monotone_outputs,
+            num_outputs(), in, out);
 }
 
 void Linear::backward(const float* params, const float* in, const float* grad_out, float* grad_in,

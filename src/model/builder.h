@@ -16,7 +16,6 @@
 
 namespace espalier {
 
-inline constexpr int kMaxLatticeSize = 20;
 inline constexpr std::uint64_t kMaxParameters = std::uint64_t{1} << 27;  // half a GiB
 
 struct BuiltLayers {

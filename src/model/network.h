@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/aligned.h"
 #include "model/builder.h"
 
 namespace espalier {
@@ -38,10 +39,10 @@ class Network {
     float* tile(int index) { return tiles.data() + tile_begin[static_cast<std::size_t>(index)]; }
 
     std::vector<std::size_t> tile_begin;  // of the input of each layer, then of the output
-    std::vector<float> tiles;
-    std::vector<float> grads;  // two tiles as wide as the widest layer
+    AlignedFloats tiles;
+    AlignedFloats grads;  // two tiles as wide as the widest layer
     std::size_t grad_width;
-    std::vector<float> layer;
+    AlignedFloats layer;
   };
 
   /// Carries the input tile through all layers; returns the output, [kTile].
@@ -57,7 +58,7 @@ class Network {
   Architecture architecture_;
   std::vector<std::unique_ptr<Layer>> layers_;
   std::vector<std::size_t> offsets_;
-  std::vector<float> params_;
+  AlignedFloats params_;
 };
 
 }  // namespace espalier

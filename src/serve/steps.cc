@@ -123,28 +123,27 @@ class UniformCalibrators final : public Step {
     for (auto* array : {&lo_, &inverse_step_, &range_, &low_}) array->resize(padded(num_units));
     tables_.resize(padded(num_units) * keypoints);
     for (std::size_t u = 0; u < num_units; ++u) {
-      const auto [lo, hi] = layer.range(static_cast<int>(u));
-      lo_[u] = lo;
-      inverse_step_[u] = static_cast<float>(last_ / (static_cast<double>(hi) - lo));
-      if (std::abs(lo) > kMaxMagnitude || !std::isnormal(inverse_step_[u])) {
-        throw Error(ErrorKind::unsupported,
-                    fmt::format("calibrator {} has a range beyond float, {}:{}", u, lo, hi));
+      const UniformKeypoints own = layer.uniform_keypoints(static_cast<int>(u));
+      if (std::abs(own.lo) > kMaxMagnitude || !std::isnormal(own.inverse_step)) {
+        throw Error(
+            ErrorKind::unsupported,
+            fmt::format("calibrator {} has a range beyond float, {}:{}", u, own.lo, own.hi));
       }
+      keypoints_.push_back(own);
+      lo_[u] = own.lo;
+      inverse_step_[u] = own.inverse_step;
       const WayBack back = enter_binade({params + layer.unit_begin(static_cast<int>(u)), keypoints},
                                         tables_.data() + u * keypoints);
       range_[u] = back.range;
       low_[u] = back.low;
       magnitudes_.push_back(back.magnitude());
     }
-    scratch_size_ = kTile;
   }
 
-  void tile(const float* in, float* out, float* scratch) const noexcept override {
-    const auto last = static_cast<float>(last_);
+  void tile(const float* in, float* out, float*) const noexcept override {
     const float* table = tables_.data();
     for (std::size_t u = 0; u < num_outputs(); ++u, in += kTile, out += kTile, table += last_ + 1) {
-      uniform_positions(in, lo_[u], inverse_step_[u], last, scratch);
-      interpolate(table, last_, scratch, out);
+      calibrate(table, keypoints_[u], in, out);
       leave_binade(range_[u], low_[u], out, kTile);
     }
   }
@@ -157,6 +156,7 @@ class UniformCalibrators final : public Step {
 
  private:
   int last_;
+  std::vector<UniformKeypoints> keypoints_;
   std::vector<float> lo_, inverse_step_, tables_, range_, low_;
 };
 
@@ -197,10 +197,10 @@ class LinearStep final : public Step {
       for (std::size_t r = 0; r < kTile; ++r) start_row(in + r, kTile, scratch + r * num_outputs_);
       rows_to_tile(scratch, static_cast<int>(num_outputs_), out);
     }
-    for (int i = 0; i < static_cast<int>(num_outputs_); ++i) {
-      const std::vector<LinearTerm>& read = i < monotone_outputs_ ? monotone_terms_ : free_terms_;
-      add_terms(read.data(), read.size(), params_.data(), i, in, out + i * kTile);
-    }
+    add_terms(monotone_terms_.data(), monotone_terms_.size(), params_.data(), 0, monotone_outputs_,
+              in, out);
+    add_terms(free_terms_.data(), free_terms_.size(), params_.data(), monotone_outputs_,
+              static_cast<int>(num_outputs_), in, out);
   }
 
   void row(const float* in, float* out, float*) const noexcept override {
@@ -271,10 +271,10 @@ class MultilinearLattices final : public Step {
   MultilinearLattices(const Lattices& layer, const float* params)
       : size_(layer.size()), num_lattices_(static_cast<std::size_t>(layer.num_units())) {
     const std::size_t vertices = layer.num_vertices();
-    theta_.resize(num_lattices_ * vertices);
+    slopes_.resize(num_lattices_ * vertices);
     for (std::size_t g = 0; g < num_lattices_; ++g) {
       back_.push_back(
-          enter_binade({params + g * vertices, vertices}, theta_.data() + g * vertices));
+          enter_binade({params + g * vertices, vertices}, slopes_.data() + g * vertices));
       magnitudes_.push_back(back_.back().magnitude());
     }
     while (cut_ + 1 < size_ && num_lattices_ << cut_ < 16) ++cut_;
@@ -282,24 +282,21 @@ class MultilinearLattices final : public Step {
     by_lane_.resize(padded(parts) * part_vertices, 1.0f);
     for (std::size_t p = 0; p < parts; ++p) {
       float* lane = by_lane_.data() + p / 16 * 16 * part_vertices + p % 16;
-      for (std::size_t v = 0; v < part_vertices; ++v) lane[16 * v] = theta_[p * part_vertices + v];
+      for (std::size_t v = 0; v < part_vertices; ++v) lane[16 * v] = slopes_[p * part_vertices + v];
     }
-    const auto tile_size = static_cast<std::size_t>(kTile * size_) + lattice_scratch(size_);
-    const std::size_t row_size =
-        padded(parts) + 16 * static_cast<std::size_t>(size_) + 16 * part_vertices;
-    scratch_size_ = std::max(tile_size, row_size);
+    for (std::size_t g = 0; g < num_lattices_; ++g) {
+      float* theta = slopes_.data() + g * vertices;
+      lattice_slopes(theta, size_, theta);
+    }
+    scratch_size_ = padded(parts) + 16 * static_cast<std::size_t>(size_) + 16 * part_vertices;
   }
 
-  void tile(const float* in, float* out, float* scratch) const noexcept override {
-    const auto inputs = static_cast<std::size_t>(kTile * size_);
-    const float* theta = theta_.data();
+  void tile(const float* in, float* out, float*) const noexcept override {
     for (std::size_t g = 0; g < num_lattices_; ++g) {
-      clip_unit(in, inputs, scratch);
-      lattice_forward(theta, size_, scratch, out, scratch + inputs);
+      lattice_forward(slopes_.data() + (g << size_), size_, in, out);
       leave_binade(back_[g].range, back_[g].low, out, kTile);
-      in += inputs;
+      in += kTile * size_;
       out += kTile;
-      theta += std::size_t{1} << size_;
     }
   }
 
@@ -331,7 +328,7 @@ class MultilinearLattices final : public Step {
   int size_;
   int cut_ = 0;  // a lattice is 2^cut_ lanes
   std::size_t num_lattices_;
-  std::vector<float> theta_;    // [lattice][2^size]
+  std::vector<float> slopes_;   // [lattice][2^size], see lattice_kernels.h
   std::vector<float> by_lane_;  // [block][2^(size - cut)][16]
   std::vector<WayBack> back_;
 };

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors that begin on a cache line, so that no load of a whole register straddles two.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+namespace espalier {
+
+inline constexpr std::size_t kCacheLine = 64;
+
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+
+  AlignedAllocator() = default;
+  template <class U>
+  AlignedAllocator(const AlignedAllocator<U>&) {}
+
+  T* allocate(std::size_t n) {
+    return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{kCacheLine}));
+  }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{kCacheLine}); }
+
+  template <class U>
+  bool operator==(const AlignedAllocator<U>&) const {
+    return true;
+  }
+};
+
+using AlignedFloats = std::vector<float, AlignedAllocator<float>>;
+
+}  // namespace espalier
