@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "output.h"
 
@@ -44,13 +45,33 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
 }
 
+double share_done(const Progress& progress) {
+  return static_cast<double>(progress.rows_done) /
+         static_cast<double>(std::max<std::int64_t>(1, progress.rows_total));
+}
+
+// "network 2/5  epoch 12/30"
+std::string place_text(const Progress& progress, int epoch) {
+  const TrainOptions& options = *progress.options;
+  const std::string text = fmt::format("epoch {}/{}", epoch, options.epochs);
+  if (options.ensemble == 1) return text;
+  return fmt::format("network {}/{}  {}", progress.member, options.ensemble, text);
+}
+
+// The epoch that is running, or the one that has just finished.
+int current_epoch(const Progress& progress) {
+  if (progress.epoch_finished) return progress.last.epoch;
+  return std::min(progress.last.epoch + 1, progress.options->epochs);
+}
+
+std::string resumed_text(const Progress& progress) {
+  return fmt::format("espalier: resuming  {}  {:.1f} % of all rows done",
+                     place_text(progress, current_epoch(progress)), 100 * share_done(progress));
+}
+
 // "network 2/5  epoch 12/30  loss 0.3214  log_loss 0.3307"
 std::string epoch_text(const Progress& progress, int epoch, double loss) {
-  const TrainOptions& options = *progress.options;
-  std::string text;
-  if (options.ensemble > 1)
-    text = fmt::format("network {}/{}  ", progress.member, options.ensemble);
-  text += fmt::format("epoch {}/{}  loss {:#.4g}", epoch, options.epochs, loss);
+  std::string text = fmt::format("{}  loss {:#.4g}", place_text(progress, epoch), loss);
   if (progress.last.epoch > 0 && !std::isnan(progress.last.valid_metric)) {
     text += fmt::format("  {} {:#.4g}", to_word(progress.metric), progress.last.valid_metric);
   }
@@ -58,8 +79,9 @@ std::string epoch_text(const Progress& progress, int epoch, double loss) {
 }
 
 std::string speed_text(const Progress& progress) {
-  if (progress.rows_done <= 0 || progress.seconds <= 0) return {};
-  const double rate = static_cast<double>(progress.rows_done) / progress.seconds;
+  const std::int64_t fresh = progress.rows_done - progress.rows_resumed;
+  if (fresh <= 0 || progress.seconds <= 0) return {};
+  const double rate = static_cast<double>(fresh) / progress.seconds;
   const auto left =
       static_cast<double>(std::max<std::int64_t>(0, progress.rows_total - progress.rows_done));
   return fmt::format("  {} rows/s  {} left", short_count(rate), clock_text(left / rate));
@@ -73,26 +95,24 @@ std::string bar_text(double share, std::size_t width) {
 
 // One line of less than `width` characters; where space is short, the bar goes first.
 std::string whole_line(const Progress& progress, std::size_t width) {
-  const int epoch = progress.epoch_finished
-                        ? progress.last.epoch
-                        : std::min(progress.last.epoch + 1, progress.options->epochs);
-  std::string text = epoch_text(progress, epoch, progress.loss) + speed_text(progress);
+  std::string text =
+      epoch_text(progress, current_epoch(progress), progress.loss) + speed_text(progress);
   constexpr std::size_t kFrame = 4;  // brackets, a space, and the terminal's last column
   if (width >= text.size() + kFrame + kShortestBar) {
-    const double total = static_cast<double>(std::max<std::int64_t>(1, progress.rows_total));
-    const double share = static_cast<double>(progress.rows_done) / total;
-    text.insert(0, bar_text(share, std::min(kLongestBar, width - text.size() - kFrame)));
+    text.insert(
+        0, bar_text(share_done(progress), std::min(kLongestBar, width - text.size() - kFrame)));
   }
   return text.substr(0, width - 1);
 }
 
 }  // namespace
 
-ProgressBar::ProgressBar(Talk talk)
-    : bar_(talk != Talk::quiet && is_terminal()), lines_(talk == Talk::verbose) {}
+ProgressBar::ProgressBar(Talk talk) : talk_(talk), bar_(talk != Talk::quiet && is_terminal()) {}
 
 void ProgressBar::show(const Progress& progress) {
-  if (lines_ && progress.epoch_finished) {
+  if (!std::exchange(begun_, true) && talk_ != Talk::quiet && progress.rows_resumed > 0)
+    say(resumed_text(progress));
+  if (talk_ == Talk::verbose && progress.epoch_finished) {
     say(epoch_text(progress, progress.last.epoch, progress.last.train_loss));
   }
   if (!bar_ || Clock::now() < next_draw_) return;

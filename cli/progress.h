@@ -11,7 +11,7 @@ namespace espalier {
 
 enum class Talk {
   quiet,    // warnings only
-  normal,   // and a bar where standard error is a terminal
+  normal,   // and where a run is resumed, and a bar where standard error is a terminal
   verbose,  // and a line an epoch
 };
 
@@ -33,8 +33,9 @@ class ProgressBar {
  private:
   using Clock = std::chrono::steady_clock;
 
+  const Talk talk_;
   const bool bar_;
-  const bool lines_;
+  bool begun_ = false;
   bool drawn_ = false;
   Clock::time_point next_draw_{};
 };
