@@ -181,6 +181,11 @@ void check(const Flags& flags) {
   validate(flags.options);
   check_output(flags.output, flags.table);
   if (!flags.valid.empty()) check_output(flags.output, flags.valid);
+  const std::filesystem::path output = flags.output, folder = flags.control.checkpoint;
+  std::error_code ignored;
+  if (output.filename() == "checkpoint" &&
+      std::filesystem::equivalent(std::filesystem::absolute(output).parent_path(), folder, ignored))
+    throw Error(ErrorKind::argument, fmt::format("-o: {} is the checkpoint's", flags.output));
 }
 
 int run(Flags& flags) {

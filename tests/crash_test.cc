@@ -38,9 +38,9 @@ struct Kills {
 class Crash : public Cli {
  protected:
   static constexpr const char* kRuns[] = {
-      "--epochs 30 --checkpoint-seconds 0",
-      "--epochs 12 --ensemble 2 --checkpoint-seconds 0",
-      "--epochs 200 --patience 4 --learning-rate 0.05 --checkpoint-seconds 0.005",
+      "--epochs 12 --checkpoint-seconds 0",
+      "--epochs 6 --ensemble 2 --checkpoint-seconds 0",
+      "--epochs 1000 --patience 20 --learning-rate 0.001 --checkpoint-seconds 0.002",
   };
 
   // Whether the program ended by itself within a time.
@@ -144,7 +144,7 @@ TEST_F(Crash, StoppedByASignalARunCanBeResumedToItsEnd) {
   EXPECT_THAT(files("run"), IsEmpty());
 }
 
-TEST_F(Crash, RefusesFlagsThatNeedAFolder) {
+TEST_F(Crash, RefusesFlagsThatMakeNoSense) {
   make_table();
   for (const char* flag : {"--resume", "--checkpoint-seconds 3"}) {
     const Result result = run(fmt::format("train loans.csv --label default {}", flag));
@@ -154,6 +154,9 @@ TEST_F(Crash, RefusesFlagsThatNeedAFolder) {
   const Result result = run("train loans.csv --label default --checkpoint absent/run");
   EXPECT_EQ(result.exit, 1);
   EXPECT_THAT(result.err, HasSubstr("cannot make the folder absent/run"));
+  const Result same = run("train loans.csv --label default --checkpoint . -o checkpoint");
+  EXPECT_EQ(same.exit, 2);
+  EXPECT_THAT(same.err, HasSubstr("-o: checkpoint is the checkpoint's"));
 }
 
 }  // namespace

@@ -244,20 +244,8 @@ class Session {
                      .valid = &p_.valid,
                      .pool = &pool_,
                      .stop = control_.stop,
-                     .on_progress =
-                         [&](std::int64_t rows, double loss) {
-                           progress_.rows_done = rows_before(member) + rows;
-                           progress_.loss = loss;
-                           report(false);
-                         },
-                     .on_epoch =
-                         [&](Epoch epoch) {
-                           epoch.member = member;
-                           history_.push_back(epoch);
-                           progress_.last = epoch;
-                           progress_.loss = epoch.train_loss;
-                           report(true);
-                         },
+                     .on_progress = [&](auto rows, double loss) { after_steps(rows, loss); },
+                     .on_epoch = [&](const Epoch& epoch) { after_epoch(epoch); },
                      .on_step =
                          [&] {
                            if (file_.due()) write_checkpoint(trainer);
@@ -268,6 +256,20 @@ class Session {
     Epoch best = trainer.run();
     best.member = member;
     return best;
+  }
+
+  void after_steps(std::int64_t rows, double loss) {
+    progress_.rows_done = rows_before(progress_.member) + rows;
+    progress_.loss = loss;
+    report(false);
+  }
+
+  void after_epoch(Epoch epoch) {
+    epoch.member = progress_.member;
+    history_.push_back(epoch);
+    progress_.last = epoch;
+    progress_.loss = epoch.train_loss;
+    report(true);
   }
 
   void write_checkpoint(const Trainer& trainer) {
