@@ -15,7 +15,6 @@ namespace {
 using std::chrono::duration;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 // When the kills came.
 struct Kills {
