@@ -37,10 +37,10 @@ class Fault : public Cli {
         seed);
   }
 
-  std::string count(const std::string& text, const std::string& part) const {
+  static int count(const std::string& text, const std::string& part) {
     int times = 0;
     for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++times;
-    return fmt::format("{} times", times);
+    return times;
   }
 
   // Runs the program with the calls first to last of a function spoilt below a folder; nothing if
@@ -141,8 +141,9 @@ TEST_F(Fault, AFailedCheckpointIsAWarningAndTheModelIsTheSame) {
       EXPECT_EQ(result->exit, 0);
       EXPECT_EQ(read(path("model.esp")), new_);
       EXPECT_THAT(files("run"), IsEmpty());
-      EXPECT_THAT(count(result->err, "no checkpoint"), AnyOf("0 times", "1 times"));
-      if (result->err.find("no checkpoint") != std::string::npos) ++warned;
+      const int warnings = count(result->err, "no checkpoint");
+      EXPECT_LE(warnings, 1);
+      warned += warnings;
     }
   }
   RecordProperty("warned", warned);
