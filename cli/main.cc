@@ -151,6 +151,7 @@ int fail(std::string_view message, int code) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);  // whoever reads us may leave early: that ends us quietly
+  std::signal(SIGXFSZ, SIG_IGN);  // a file too large for its limit is an error like a full disk
   std::ios::sync_with_stdio(false);
   try {
     return espalier::run(argc, argv);

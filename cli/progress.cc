@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "output.h"
 
@@ -44,24 +45,45 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
 }
 
+double share_done(const Progress& progress) {
+  return static_cast<double>(progress.rows_done) /
+         static_cast<double>(std::max<std::int64_t>(1, progress.rows_total));
+}
+
+// "network 2/5  epoch 12/30"
+std::string place_text(const Progress& progress, int epoch) {
+  const TrainOptions& options = *progress.options;
+  const std::string text = fmt::format("epoch {}/{}", epoch, options.epochs);
+  if (options.ensemble == 1) return text;
+  return fmt::format("network {}/{}  {}", progress.member, options.ensemble, text);
+}
+
+// The epoch that is running, or the one that has just finished.
+int current_epoch(const Progress& progress) {
+  if (progress.epoch_finished) return progress.last.epoch;
+  return std::min(progress.last.epoch + 1, progress.options->epochs);
+}
+
+std::string resumed_text(const Progress& progress) {
+  return fmt::format("espalier: resuming  {}  {:.1f} % of all rows done",
+                     place_text(progress, current_epoch(progress)), 100 * share_done(progress));
+}
+
 // "network 2/5  epoch 12/30  loss 0.3214  log_loss 0.3307"
 std::string epoch_text(const Progress& progress, int epoch, double loss) {
-  const TrainOptions& options = *progress.options;
-  std::string text;
-  if (options.ensemble > 1)
-    text = fmt::format("network {}/{}  ", progress.member, options.ensemble);
-  text += fmt::format("epoch {}/{}  loss {:#.4g}", epoch, options.epochs, loss);
+  std::string text = fmt::format("{}  loss {:#.4g}", place_text(progress, epoch), loss);
   if (progress.last.epoch > 0 && !std::isnan(progress.last.valid_metric)) {
     text += fmt::format("  {} {:#.4g}", to_word(progress.metric), progress.last.valid_metric);
   }
   return text;
 }
 
-std::string speed_text(double done, double total, double seconds, std::string_view things) {
-  if (done <= 0 || seconds <= 0) return {};
-  const double rate = done / seconds;
+// The pace at which `fresh` things were done, and how long those that are left will take.
+std::string speed_text(double fresh, double left, double seconds, std::string_view things) {
+  if (fresh <= 0 || seconds <= 0) return {};
+  const double rate = fresh / seconds;
   return fmt::format("  {} {}/s  {} left", short_count(rate), things,
-                     clock_text(std::max(0.0, total - done) / rate));
+                     clock_text(std::max(0.0, left) / rate));
 }
 
 std::string bar_text(double share, std::size_t width) {
@@ -89,21 +111,19 @@ void StatusLine::clear() {
   drawn_ = false;
 }
 
-ProgressBar::ProgressBar(Talk talk)
-    : line_(talk != Talk::quiet), says_epochs_(talk == Talk::verbose) {}
+ProgressBar::ProgressBar(Talk talk) : talk_(talk), line_(talk != Talk::quiet) {}
 
 void ProgressBar::show(const Progress& progress) {
-  if (says_epochs_ && progress.epoch_finished) {
+  if (!std::exchange(begun_, true) && talk_ != Talk::quiet && progress.rows_resumed > 0)
+    say(resumed_text(progress));
+  if (talk_ == Talk::verbose && progress.epoch_finished) {
     say(epoch_text(progress, progress.last.epoch, progress.last.train_loss));
   }
   if (!line_.due()) return;
-  const int epoch = progress.epoch_finished
-                        ? progress.last.epoch
-                        : std::min(progress.last.epoch + 1, progress.options->epochs);
-  const auto done = static_cast<double>(progress.rows_done);
-  const auto total = static_cast<double>(std::max<std::int64_t>(1, progress.rows_total));
-  line_.draw(done / total, epoch_text(progress, epoch, progress.loss) +
-                               speed_text(done, total, progress.seconds, "rows"));
+  const std::string text = epoch_text(progress, current_epoch(progress), progress.loss);
+  const auto fresh = static_cast<double>(progress.rows_done - progress.rows_resumed);
+  const auto left = static_cast<double>(progress.rows_total - progress.rows_done);
+  line_.draw(share_done(progress), text + speed_text(fresh, left, progress.seconds, "rows"));
 }
 
 void ProgressBar::say(const std::string& line) {
@@ -120,7 +140,7 @@ void CountBar::show(std::size_t done) {
   const auto count = static_cast<double>(done), total = static_cast<double>(total_);
   line_.draw(count / total,
              fmt::format("{} of {} {}", short_count(count), short_count(total), things_) +
-                 speed_text(count, total, seconds.count(), things_));
+                 speed_text(count, total - count, seconds.count(), things_));
 }
 
 }  // namespace espalier

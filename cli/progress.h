@@ -12,7 +12,7 @@ namespace espalier {
 
 enum class Talk {
   quiet,    // warnings only
-  normal,   // and a bar where standard error is a terminal
+  normal,   // and where a run is resumed, and a bar where standard error is a terminal
   verbose,  // and a line an epoch
 };
 
@@ -55,8 +55,9 @@ class ProgressBar {
   void clear() { line_.clear(); }
 
  private:
+  const Talk talk_;
   StatusLine line_;
-  const bool says_epochs_;
+  bool begun_ = false;
 };
 
 /// How much of a known number of things is done.

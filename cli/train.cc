@@ -26,6 +26,7 @@ struct Flags {
   std::string output;
   TrainOptions options;
   CsvOptions csv;
+  TrainControl control;  // what flags set of it
   bool quiet = false;
   bool verbose = false;
   bool json = false;
@@ -87,7 +88,7 @@ Table read_valid(const Flags& flags, const Table& table) {
 TrainResult train_with_progress(const Flags& flags, const Table& table, const Table* valid) {
   ProgressBar bar(flags.quiet ? Talk::quiet : flags.verbose ? Talk::verbose : Talk::normal);
   std::stop_source stop;
-  TrainControl control;
+  TrainControl control = flags.control;
   control.valid = valid;
   control.stop = stop.get_token();
   control.warning = [&bar](const std::string& text) { bar.say("espalier: warning: " + text); };
@@ -180,6 +181,11 @@ void check(const Flags& flags) {
   validate(flags.options);
   check_output(flags.output, flags.table);
   if (!flags.valid.empty()) check_output(flags.output, flags.valid);
+  const std::filesystem::path output = flags.output, folder = flags.control.checkpoint;
+  std::error_code ignored;
+  if (output.filename() == "checkpoint" &&
+      std::filesystem::equivalent(std::filesystem::absolute(output).parent_path(), folder, ignored))
+    throw Error(ErrorKind::argument, fmt::format("-o: {} is the checkpoint's", flags.output));
 }
 
 int run(Flags& flags) {
@@ -198,9 +204,28 @@ int run(Flags& flags) {
                             fmt::join(proof.culprits, "; ")));
   }
   result.model.save(flags.output);
+  const std::string& checkpoint = flags.control.checkpoint;
+  if (!checkpoint.empty() && !result.stopped) remove_checkpoint(checkpoint);
   if (!flags.quiet) tell(summary_text(result, proof, flags.output));
+  if (!flags.quiet && !checkpoint.empty() && result.stopped)
+    tell("espalier: the same command with --resume trains on from here");
   if (flags.json) print_json(summary_json(result, proof, flags.output));
   return 0;
+}
+
+void add_checkpoint_flags(CLI::App& app, TrainControl& control) {
+  CLI::Option* const folder =
+      app.add_option("--checkpoint", control.checkpoint,
+                     "a folder to keep the state of this run in, so that it can be resumed after a "
+                     "crash")
+          ->type_name("DIR");
+  app.add_flag("--resume", control.resume,
+               "continue from the checkpoint, or begin if there is none; the model is the same as "
+               "without a crash")
+      ->needs(folder);
+  const Field seconds{"checkpoint_seconds",
+                      "at most this long from one checkpoint to the next; 0: one a step", 0, 1e6};
+  add_field(app, seconds, control.checkpoint_seconds)->needs(folder);
 }
 
 }  // namespace
@@ -222,6 +247,7 @@ Run define_train(CLI::App& app) {
   app.add_option("--valid", flags->valid,
                  "a table to choose the epoch on, instead of --valid-fraction")
       ->type_name("FILE");
+  add_checkpoint_flags(app, flags->control);
   app.add_flag("--quiet", flags->quiet, "say nothing but warnings and errors");
   app.add_flag("--verbose", flags->verbose, "print a line an epoch");
   app.add_flag("--json", flags->json, "print a summary as one JSON object on standard output");

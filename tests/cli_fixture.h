@@ -8,13 +8,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace espalier {
@@ -35,6 +38,16 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
+}
+
+// Whether `done` came true within two minutes.
+inline bool wait_until(const std::function<bool()>& done) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
 }
 
 // A folder for each test; what the program says goes beside it.
@@ -59,9 +72,9 @@ class Cli : public ::testing::Test {
     return text.str();
   }
 
-  std::set<std::string> files() const {
+  std::set<std::string> files(const std::string& folder = ".") const {
     std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(root_ / "work")) {
+    for (const auto& entry : fs::directory_iterator(path(folder))) {
       names.insert(entry.path().filename());
     }
     return names;
@@ -77,6 +90,17 @@ class Cli : public ::testing::Test {
     const int status = std::system(command(line).c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(root_ / "out"),
             read(root_ / "err")};
+  }
+
+  // Starts the program and does not wait for it.
+  pid_t start(const std::string& args) const {
+    const std::string line = command("exec '" ESPALIER_BINARY "' " + args);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      ::_exit(127);
+    }
+    return child;
   }
 
   Result run(const std::string& args) const { return shell("'" ESPALIER_BINARY "' " + args); }

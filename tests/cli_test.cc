@@ -2,10 +2,7 @@
 // The program from a made-up table to a proven model; cli_errors_test.cc has all that may go wrong.
 #include <signal.h>
 
-#include <chrono>
 #include <cmath>
-#include <functional>
-#include <thread>
 
 #include "cli_fixture.h"
 #include "espalier/options.h"
@@ -71,27 +68,10 @@ TEST_F(Cli, GivesTheSameBytesTwiceAndForAnyNumberOfThreads) {
   EXPECT_NE(read(path("loans.esp")), *models.begin());
 }
 
-// Whether `done` came true within two minutes.
-bool wait_until(const std::function<bool()>& done) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-  while (!done()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return true;
-}
-
 TEST_F(Cli, SavesTheBestModelSoFarWhenInterrupted) {
   make_table();
-  const std::string line =
-      command("exec '" ESPALIER_BINARY "' train loans.csv -o loans.esp --epochs 1000000 --verbose" +
-              kMonotone);
-  const pid_t child = ::fork();
+  const pid_t child = start("train loans.csv -o loans.esp --epochs 1000000 --verbose" + kMonotone);
   ASSERT_GE(child, 0);  // kill() takes -1 for every process
-  if (child == 0) {
-    ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
-    ::_exit(127);
-  }
   EXPECT_TRUE(
       wait_until([&] { return read(root_ / "err").find("epoch 2/") != std::string::npos; }));
   ::kill(child, SIGINT);

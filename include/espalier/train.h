@@ -35,16 +35,30 @@ struct Progress {
   double loss = 0;             ///< of the running epoch so far
   std::int64_t rows_done = 0;  ///< over all epochs and members
   std::int64_t rows_total = 0;
-  double seconds = 0;           ///< since training began
-  bool epoch_finished = false;  ///< true once an epoch
+  std::int64_t rows_resumed = 0;  ///< of rows_done, those of earlier runs that this one continues
+  double seconds = 0;             ///< since this run began
+  bool epoch_finished = false;    ///< true once an epoch
 };
 
-/// Ways to follow and to end training, all optional.
+/// Ways to follow, to end and to continue training, all optional.
 struct TrainControl {
   const Table* valid = nullptr;  ///< validation rows; valid_fraction is then ignored
   std::function<void(const Progress&)> progress;    ///< called from the training thread
   std::function<void(const std::string&)> warning;  ///< columns ignored, rows without a label, ...
   std::stop_token stop;                             ///< ends training with the best model so far
+
+  /// A folder, made if it is absent, for the file `checkpoint`: the state of the run between two
+  /// steps, replaced atomically while training goes on and when `stop` ends it. Give each run a
+  /// folder of its own. Empty: no checkpoints. A checkpoint that cannot be written is a warning.
+  /// When the model is saved, remove_checkpoint ends the run's need for it.
+  std::string checkpoint = {};
+  /// At most this long from one checkpoint to the next; 0: one after every step.
+  double checkpoint_seconds = 30;
+  /// Continue from the checkpoint, from the beginning if there is none. The model is the same, to
+  /// the last bit, as if the run had never been interrupted. Without it train() refuses a folder
+  /// that has a checkpoint. Table, validation rows and options must be those of the earlier run,
+  /// except for threads, and so must the version of the library.
+  bool resume = false;
 };
 
 struct TrainResult {
@@ -62,8 +76,13 @@ struct TrainResult {
 };
 
 /// Trains a model whose parameters meet every inequality of monotonicity exactly.
-/// Throws Error (argument, data) for options or a table that cannot be used.
+/// Throws Error (argument, data) for options or a table that cannot be used, Error (argument, file,
+/// format) for a checkpoint that cannot.
 TrainResult train(const Table& table, const TrainOptions& options,
                   const TrainControl& control = {});
+
+/// Deletes the checkpoint in a folder, if there is one: to be called when the model of the finished
+/// run is saved. Throws Error (file).
+void remove_checkpoint(const std::string& folder);
 
 }  // namespace espalier

@@ -10,12 +10,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <new>
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "espalier/error.h"
 
@@ -77,13 +80,30 @@ void write_all(int fd, std::string_view bytes, const std::string& path) {
   }
 }
 
+// Temporary files are called .espalier-PROCESS-ATTEMPT.tmp.
+constexpr std::string_view kTemporaryPrefix = ".espalier-";
+constexpr std::string_view kTemporarySuffix = ".tmp";
+
+// The process that made a temporary file; 0 if the name is not that of one.
+pid_t maker_of(std::string_view name) {
+  if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return 0;
+  pid_t maker = 0;
+  std::from_chars(name.data() + kTemporaryPrefix.size(), name.data() + name.size(), maker);
+  return std::max(maker, 0);
+}
+
+bool is_running(pid_t process) {
+  return process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH);
+}
+
 // A new file in `folder` that is deleted again unless it is renamed.
 class TemporaryFile {
  public:
   TemporaryFile(const std::filesystem::path& folder, const std::string& target) : target_(target) {
     // Not mkstemp: only open() gives a new file the permissions that the umask asks for.
     for (int attempt = 0;; ++attempt) {
-      path_ = folder / fmt::format(".espalier-{}-{}.tmp", ::getpid(), attempt);
+      path_ = folder /
+              fmt::format("{}{}-{}{}", kTemporaryPrefix, ::getpid(), attempt, kTemporarySuffix);
       fd_.emplace(path_, O_WRONLY | O_CREAT | O_EXCL, 0666);
       if (fd_->is_open()) return;
       if (errno != EEXIST) throw_file_error("write", target_, errno);
@@ -169,6 +189,17 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
   const std::string target = std::filesystem::canonical(path, failure);  // keeps symbolic links
   if (!S_ISREG(status.st_mode) || failure) return write_straight(path, bytes);
   replace_file(target, bytes, &status);
+}
+
+void remove_stale_temporaries(const std::string& folder) {
+  std::error_code failure;
+  std::vector<std::filesystem::path> stale;
+  for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    const pid_t maker = maker_of(entry->path().filename().native());
+    if (maker > 0 && !is_running(maker)) stale.push_back(entry->path());
+  }
+  for (const std::filesystem::path& path : stale) ::unlink(path.c_str());
 }
 
 bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }

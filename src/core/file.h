@@ -43,6 +43,10 @@ FileBytes read_file(const std::string& path);
 // (file).
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
+// Deletes the temporary files of processes that were killed while they wrote into `folder`. Those
+// of other running processes stay. What cannot be deleted does no harm and stays too.
+void remove_stale_temporaries(const std::string& folder);
+
 // Whether bytes begin as gzip does.
 bool is_gzip(std::string_view bytes);
 

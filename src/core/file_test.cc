@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -171,6 +172,25 @@ TEST_F(FileTest, FailsCleanlyWhereItCannotWrite) {
   EXPECT_EQ(num_files(), 0);
   expect_error(ErrorKind::file, "/dev/full: No space left",
                [&] { write_file_atomically("/dev/full", "new"); });
+}
+
+TEST_F(FileTest, DeletesTheTemporariesOfDeadProcessesOnly) {
+  const pid_t dead = ::fork();
+  ASSERT_GE(dead, 0);
+  if (dead == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(dead, nullptr, 0), dead);
+  const std::string mine = ".espalier-" + std::to_string(::getpid()) + "-0.tmp";
+  const std::string theirs = ".espalier-" + std::to_string(dead) + "-0.tmp";
+  const std::string living = ".espalier-" + std::to_string(::getppid()) + "-0.tmp";
+  for (const std::string& name : {mine, theirs, living}) put(name, "half");
+  put(".espalier-x-0.tmp", "not ours");
+  put("model.esp", "whole");
+  remove_stale_temporaries(folder_.string());
+  EXPECT_FALSE(fs::exists(path(mine)));  // an earlier process had our number
+  EXPECT_FALSE(fs::exists(path(theirs)));
+  EXPECT_EQ(content(living), "half");
+  EXPECT_EQ(num_files(), 3);
+  remove_stale_temporaries(path("absent"));
 }
 
 TEST_F(FileTest, RespectsAFileThatMayNotBeWritten) {

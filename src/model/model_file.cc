@@ -3,18 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "core/bytes.h"
 #include "espalier/error.h"
-
-static_assert(std::endian::native == std::endian::little, "model files are little-endian");
 
 namespace espalier {
 
@@ -24,29 +19,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kMagic = "ESPALIER";
 constexpr std::uint32_t kFormatVersion = 1;
-
-std::uint64_t checksum(std::string_view bytes) { return XXH64(bytes.data(), bytes.size(), 0); }
-
-template <class Number>
-void put(std::string& out, Number value) {
-  char bytes[sizeof value];
-  std::memcpy(bytes, &value, sizeof value);
-  out.append(bytes, sizeof value);
-}
-
-void put_floats(std::string& out, std::span<const float> values) {
-  put(out, static_cast<std::uint64_t>(values.size()));
-  out.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-}
-
-std::vector<float> all_constants(const Network& network) {
-  std::vector<float> constants;
-  for (int l = 0; l < network.num_layers(); ++l) {
-    const auto own = network.layer(l).constants();
-    constants.insert(constants.end(), own.begin(), own.end());
-  }
-  return constants;
-}
 
 Json feature_to_json(const Feature& feature) {
   return {{"name", feature.name},
@@ -81,45 +53,6 @@ Json header_of(const ModelData& model) {
           {"architectures", architectures},
           {"training", Json::parse(model.training_json)}};
 }
-
-// Reads numbers off the front of bytes that are known to be long enough only when it says so.
-class Reader {
- public:
-  Reader(std::string_view bytes, const std::string& place) : bytes_(bytes), place_(place) {}
-
-  [[noreturn]] void fail(std::string_view message) const {
-    throw Error(ErrorKind::format, fmt::format("{}: not a usable model: {}", place_, message));
-  }
-
-  template <class Number>
-  Number get(std::string_view what) {
-    Number value;
-    std::memcpy(&value, take(sizeof value, what).data(), sizeof value);
-    return value;
-  }
-
-  std::string_view take(std::uint64_t size, std::string_view what) {
-    if (size > bytes_.size()) fail(fmt::format("it ends within the {}", what));
-    const std::string_view taken = bytes_.substr(0, size);
-    bytes_.remove_prefix(size);
-    return taken;
-  }
-
-  std::vector<float> floats(std::string_view what) {
-    const auto count = get<std::uint64_t>(what);
-    if (count > bytes_.size() / sizeof(float)) fail(fmt::format("it ends within the {}", what));
-    std::vector<float> values(count);
-    const std::string_view raw = take(count * sizeof(float), what);
-    if (!raw.empty()) std::memcpy(values.data(), raw.data(), raw.size());
-    return values;
-  }
-
-  std::size_t left() const { return bytes_.size(); }
-
- private:
-  std::string_view bytes_;
-  const std::string& place_;
-};
 
 template <class Enum>
 Enum get_word(const Reader& reader, const Json& json, const char* key) {
@@ -234,16 +167,8 @@ Network read_member(Reader& reader, const ModelData& model, const std::string& a
   if (to_string(network.architecture()) != architecture)
     reader.fail("header: the architecture leaves something open");
   std::copy(params.begin(), params.end(), network.params().begin());
-  if (all_constants(network).size() != constants.size())
-    reader.fail("constants do not match the architecture");
-  const float* next = constants.data();
-  for (int l = 0; l < network.num_layers(); ++l) {
-    const auto own = network.layer(l).constants();
-    std::copy_n(next, own.size(), own.begin());
-    next += own.size();
-    const std::string error = network.layer(l).constants_error();
-    if (!error.empty()) reader.fail(fmt::format("layer {}: {}", l + 1, error));
-  }
+  const std::string error = set_constants(constants, network);
+  if (!error.empty()) reader.fail(error);
   return network;
 }
 
@@ -260,33 +185,12 @@ void require_inequalities(const Reader& reader, const ModelData& model) {
   }
 }
 
-// The bytes between the magic and the checksum, if both are in order.
-std::string_view checked_body(std::string_view bytes, const Reader& reader) {
-  if (!bytes.starts_with(kMagic)) reader.fail("it does not begin with ESPALIER");
-  std::uint32_t version = 0;
-  if (bytes.size() < kMagic.size() + sizeof version + sizeof(std::uint64_t))
-    reader.fail("it is cut short");
-  std::memcpy(&version, bytes.data() + kMagic.size(), sizeof version);
-  if (version != kFormatVersion) {
-    reader.fail(
-        fmt::format("format version {}, this program reads version {}", version, kFormatVersion));
-  }
-  const std::string_view content = bytes.substr(0, bytes.size() - sizeof(std::uint64_t));
-  std::uint64_t stored = 0;
-  std::memcpy(&stored, bytes.data() + content.size(), sizeof stored);
-  if (stored != checksum(content))
-    reader.fail("its checksum does not match: it is cut short or was altered");
-  return content.substr(kMagic.size() + sizeof version);
-}
-
 }  // namespace
 
 std::string format_model(const ModelData& model) {
   std::string out(kMagic);
   put(out, kFormatVersion);
-  const std::string header = header_of(model).dump();
-  put(out, static_cast<std::uint64_t>(header.size()));
-  out += header;
+  put_text(out, header_of(model).dump());
   for (const Network& member : model.members) {
     put_floats(out, member.params());
     put_floats(out, all_constants(member));
@@ -296,12 +200,11 @@ std::string format_model(const ModelData& model) {
 }
 
 ModelData parse_model(std::string_view bytes, const std::string& place, Inequalities inequalities) {
-  const std::string_view body = checked_body(bytes, Reader(bytes, place));
-  Reader reader(body, place);
+  Reader reader(bytes, place, "model");
+  reader.open_frame(kMagic, kFormatVersion);
   ModelData model;
   try {
-    const auto header_size = reader.get<std::uint64_t>("header");
-    const Json header = Json::parse(reader.take(header_size, "header"));
+    const Json header = Json::parse(reader.text("header"));
     model.schema = schema_from_json(reader, header);
     model.calibrators = get_word<MonotoneCalibrators>(reader, header, "monotone_calibrators");
     model.version = header.at("espalier").get<std::string>();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/network.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace espalier {
@@ -64,6 +66,28 @@ double Network::evaluate(std::span<const double> row) const {
     in.swap(out);
   }
   return in[0];
+}
+
+std::vector<float> all_constants(const Network& network) {
+  std::vector<float> constants;
+  for (int l = 0; l < network.num_layers(); ++l) {
+    const auto own = network.layer(l).constants();
+    constants.insert(constants.end(), own.begin(), own.end());
+  }
+  return constants;
+}
+
+std::string set_constants(std::span<const float> constants, Network& network) {
+  if (all_constants(network).size() != constants.size())
+    return "constants do not match the architecture";
+  for (int l = 0; l < network.num_layers(); ++l) {
+    const auto own = network.layer(l).constants();
+    std::copy_n(constants.begin(), own.size(), own.begin());
+    constants = constants.subspan(own.size());
+    const std::string error = network.layer(l).constants_error();
+    if (!error.empty()) return fmt::format("layer {}: {}", l + 1, error);
+  }
+  return {};
 }
 
 }  // namespace espalier

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/aligned.h"
@@ -60,5 +61,11 @@ class Network {
   std::vector<std::size_t> offsets_;
   AlignedFloats params_;
 };
+
+/// The constants of all layers, one after another.
+std::vector<float> all_constants(const Network& network);
+
+/// Sets them; returns why they cannot be used, or an empty string.
+std::string set_constants(std::span<const float> constants, Network& network);
 
 }  // namespace espalier

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/thread_pool.h"
 #include "data/encode.h"
@@ -17,6 +18,7 @@
 #include "eval/judge.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
+#include "train/checkpoint.h"
 #include "train/initialize.h"
 #include "train/presets.h"
 #include "train/trainer.h"
@@ -171,35 +173,42 @@ void require_proof(const Model& model) {
   const Predictor predictor(model);
 }
 
-// Trains the members one after another and reports as it goes.
+// Trains the members one after another, reports as it goes and writes checkpoints.
 class Session {
  public:
-  Session(const Prepared& prepared, const TrainControl& control)
-      : p_(prepared), control_(control), pool_(prepared.options.threads), start_(Clock::now()) {
+  Session(const Prepared& prepared, const TrainControl& control, CheckpointFile& file)
+      : p_(prepared),
+        control_(control),
+        file_(file),
+        pool_(prepared.options.threads),
+        start_(Clock::now()) {
     progress_.options = &p_.options;
     progress_.metric = p_.metric;
-    progress_.rows_total =
-        static_cast<std::int64_t>(p_.train.num_rows) * p_.options.epochs * p_.options.ensemble;
+    progress_.rows_total = rows_before(p_.options.ensemble + 1);
+    model_->schema = p_.schema;
+    model_->calibrators = p_.options.monotone_calibrators;
+    if (file_.wanted()) fingerprint_ = fingerprint_of(p_.options, p_.schema, p_.train, p_.valid);
   }
 
-  TrainResult run() {
-    auto model = std::make_shared<ModelData>();
-    model->schema = p_.schema;
-    model->calibrators = p_.options.monotone_calibrators;
-    std::vector<Epoch> best;
-    for (int m = 1; m <= p_.options.ensemble; ++m) {
-      if (m > 1 && control_.stop.stop_requested()) break;
-      best.push_back(train_member(m, *model));
+  TrainResult run(std::optional<Checkpoint> checkpoint) {
+    if (checkpoint) {
+      require_same_run(*checkpoint);
+      restore_finished(*checkpoint);
     }
-    require_proof(Model(model));
+    for (int m = static_cast<int>(best_.size()) + 1; m <= p_.options.ensemble; ++m) {
+      if (m > 1 && control_.stop.stop_requested()) break;
+      best_.push_back(train_member(m, checkpoint));
+      checkpoint.reset();
+    }
+    require_proof(Model(model_));
     std::vector<MetricValue> metrics;
-    if (p_.valid.num_rows > 0) metrics = judge(Model(model), p_.valid, pool_);
-    model->training_json = training_json(p_, best, metrics);
-    return {.model = Model(std::move(model)),
+    if (p_.valid.num_rows > 0) metrics = judge(Model(model_), p_.valid, pool_);
+    model_->training_json = training_json(p_, best_, metrics);
+    return {.model = Model(std::move(model_)),
             .options = p_.options,
             .metric = p_.metric,
             .history = std::move(history_),
-            .best = std::move(best),
+            .best = std::move(best_),
             .train_rows = p_.train.num_rows,
             .valid_rows = p_.valid.num_rows,
             .valid_metrics = metrics,
@@ -208,14 +217,28 @@ class Session {
   }
 
  private:
-  Epoch train_member(int member, ModelData& model) {
-    const Random random =
-        Random(p_.options.seed).split(kMemberStream + static_cast<std::uint64_t>(member));
-    Network& network = model.members.emplace_back(p_.architecture, input_wires(p_.schema),
-                                                  p_.options.monotone_calibrators, random.split(1));
-    initialize(p_.train, p_.options, random.split(2), network);
-    const std::int64_t rows_before =
-        static_cast<std::int64_t>(p_.train.num_rows) * p_.options.epochs * (member - 1);
+  // Rows that all members before this one train on.
+  std::int64_t rows_before(int member) const {
+    return static_cast<std::int64_t>(p_.train.num_rows) * p_.options.epochs * (member - 1);
+  }
+
+  Random random_of(int member) const {
+    return Random(p_.options.seed).split(kMemberStream + static_cast<std::uint64_t>(member));
+  }
+
+  Network& add_network(int member) {
+    return model_->members.emplace_back(p_.architecture, input_wires(p_.schema),
+                                        p_.options.monotone_calibrators,
+                                        random_of(member).split(1));
+  }
+
+  Epoch train_member(int member, const std::optional<Checkpoint>& checkpoint) {
+    Network& network = add_network(member);
+    if (checkpoint) {
+      require_fits(restore(checkpoint->network, network));
+    } else {
+      initialize(p_.train, p_.options, random_of(member).split(2), network);
+    }
     progress_.member = member;
     progress_.last = {.member = member};
     Trainer trainer({.options = &p_.options,
@@ -225,24 +248,76 @@ class Session {
                      .valid = &p_.valid,
                      .pool = &pool_,
                      .stop = control_.stop,
-                     .on_progress =
-                         [&](std::int64_t rows, double loss) {
-                           progress_.rows_done = rows_before + rows;
-                           progress_.loss = loss;
-                           report(false);
+                     .on_progress = [&](auto rows, double loss) { after_steps(rows, loss); },
+                     .on_epoch = [&](const Epoch& epoch) { after_epoch(epoch); },
+                     .on_step =
+                         [&] {
+                           if (file_.due()) write_checkpoint(trainer);
                          },
-                     .on_epoch =
-                         [&](Epoch epoch) {
-                           epoch.member = member;
-                           history_.push_back(epoch);
-                           progress_.last = epoch;
-                           progress_.loss = epoch.train_loss;
-                           report(true);
-                         }},
-                    network, random.split(3));
+                     .on_stop = [&] { write_checkpoint(trainer); }},
+                    network, random_of(member).split(3));
+    if (checkpoint) resume(*checkpoint, trainer);
     Epoch best = trainer.run();
     best.member = member;
     return best;
+  }
+
+  void after_steps(std::int64_t rows, double loss) {
+    progress_.rows_done = rows_before(progress_.member) + rows;
+    progress_.loss = loss;
+    report(false);
+  }
+
+  void after_epoch(Epoch epoch) {
+    epoch.member = progress_.member;
+    history_.push_back(epoch);
+    progress_.last = epoch;
+    progress_.loss = epoch.train_loss;
+    report(true);
+  }
+
+  void write_checkpoint(const Trainer& trainer) {
+    if (!file_.wanted()) return;
+    Checkpoint checkpoint{.fingerprint = fingerprint_,
+                          .best = best_,
+                          .network = state_of(model_->members.back()),
+                          .trainer = trainer.state(),
+                          .history = history_};
+    for (std::size_t m = 0; m < best_.size(); ++m)
+      checkpoint.finished.push_back(state_of(model_->members[m]));
+    file_.write(checkpoint);
+  }
+
+  void require_fits(const std::string& problem) const {
+    if (problem.empty()) return;
+    throw Error(ErrorKind::format,
+                fmt::format("{}: not a usable checkpoint: {}", file_.path(), problem));
+  }
+
+  void require_same_run(const Checkpoint& checkpoint) const {
+    const std::string other = difference(checkpoint.fingerprint, fingerprint_);
+    if (!other.empty()) {
+      throw Error(ErrorKind::argument,
+                  fmt::format("{}: the checkpoint is of another run: {}", file_.path(), other));
+    }
+  }
+
+  void restore_finished(const Checkpoint& checkpoint) {
+    if (checkpoint.finished.size() >= static_cast<std::size_t>(p_.options.ensemble))
+      require_fits("it has too many networks");
+    int member = 0;
+    for (const NetworkState& state : checkpoint.finished)
+      require_fits(restore(state, add_network(++member)));
+    best_ = checkpoint.best;
+    history_ = checkpoint.history;
+  }
+
+  void resume(const Checkpoint& checkpoint, Trainer& trainer) {
+    require_fits(trainer.resume(checkpoint.trainer));
+    if (checkpoint.trainer.epochs_done > 0 && !history_.empty()) progress_.last = history_.back();
+    progress_.rows_done = rows_before(progress_.member) + trainer.rows_done();
+    progress_.rows_resumed = progress_.rows_done;
+    report(false);
   }
 
   void report(bool epoch_finished) {
@@ -254,17 +329,23 @@ class Session {
 
   const Prepared& p_;
   const TrainControl& control_;
+  CheckpointFile& file_;
   ThreadPool pool_;
   Clock::time_point start_;
+  Fingerprint fingerprint_;
   Progress progress_{};
+  std::shared_ptr<ModelData> model_ = std::make_shared<ModelData>();
+  std::vector<Epoch> best_;  // of the finished members
   std::vector<Epoch> history_;
 };
 
 }  // namespace
 
 TrainResult train(const Table& table, const TrainOptions& options, const TrainControl& control) {
+  CheckpointFile file(control);
+  std::optional<Checkpoint> checkpoint = file.read();
   const Prepared prepared = prepare(table, options, control);
-  return Session(prepared, control).run();
+  return Session(prepared, control, file).run(std::move(checkpoint));
 }
 
 }  // namespace espalier

@@ -32,13 +32,13 @@ Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
       random_(random),
       num_shards_(shards_for(options_.batch_size)),
       shard_sums_(static_cast<std::size_t>(num_shards_)),
-      mean_(network.params().size()),
-      variance_(network.params().size()),
       penalties_{static_cast<float>(options_.calibrator_laplacian),
                  static_cast<float>(options_.calibrator_hessian),
                  static_cast<float>(options_.lattice_laplacian),
                  static_cast<float>(options_.lattice_torsion)},
-      order_(in_.train->num_rows) {
+      order_(in_.train->num_rows),
+      steps_an_epoch_((static_cast<std::int64_t>(order_.size()) + options_.batch_size - 1) /
+                      options_.batch_size) {
   for (int s = 0; s < num_shards_; ++s) {
     scratch_.emplace_back(network);
     shard_grads_.emplace_back(network.params().size());
@@ -46,11 +46,26 @@ Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
   }
   if (penalties_.any()) penalty_.resize(network.params().size());
   std::iota(order_.begin(), order_.end(), 0u);
-  const auto batch = static_cast<std::int64_t>(options_.batch_size);
-  const std::int64_t steps_an_epoch =
-      (static_cast<std::int64_t>(order_.size()) + batch - 1) / batch;
-  steps_total_ = steps_an_epoch * options_.epochs;
+  state_.mean.resize(network.params().size());
+  state_.variance.resize(network.params().size());
+  state_.best_params.assign(network.params().begin(), network.params().end());
   make_blocks();
+}
+
+std::string Trainer::resume(TrainerState state) {
+  const std::size_t size = network_.params().size();
+  if (state.mean.size() != size || state.variance.size() != size ||
+      state.best_params.size() != size) {
+    return "its sizes do not match the network";
+  }
+  const bool possible = state.steps_done >= 0 && state.epochs_done >= 0 &&
+                        state.epochs_done <= options_.epochs && state.best.epoch >= 0 &&
+                        state.best.epoch <= state.epochs_done;
+  state_ = std::move(state);
+  if (!possible || steps_in_epoch() < 0 || steps_in_epoch() > steps_an_epoch_)
+    return "its epochs and steps do not match";
+  for (int e = 0; e < state_.epochs_done; ++e) random_.shuffle(std::span<std::uint32_t>(order_));
+  return {};
 }
 
 void Trainer::make_blocks() {
@@ -93,17 +108,18 @@ void Trainer::run_shard(int shard, std::span<const std::uint32_t> rows) {
 }
 
 AdamStep Trainer::next_adam_step(double batch_weight) {
-  const double progress = static_cast<double>(steps_done_) / static_cast<double>(steps_total_);
+  const double progress = static_cast<double>(state_.steps_done) /
+                          static_cast<double>(steps_an_epoch_ * options_.epochs);
   const double rate =
       options_.learning_rate *
       (options_.schedule == Schedule::cosine ? 0.5 * (1 + portable_cos(kPi * progress)) : 1);
-  ++steps_done_;
-  beta1_power_ *= kAdamBeta1;
-  beta2_power_ *= kAdamBeta2;
+  ++state_.steps_done;
+  state_.beta1_power *= kAdamBeta1;
+  state_.beta2_power *= kAdamBeta2;
   return {.learning_rate = static_cast<float>(rate),
           .decay = static_cast<float>(rate * options_.weight_decay),
-          .correction1 = static_cast<float>(1 / (1 - beta1_power_)),
-          .correction2 = static_cast<float>(1 / (1 - beta2_power_)),
+          .correction1 = static_cast<float>(1 / (1 - state_.beta1_power)),
+          .correction2 = static_cast<float>(1 / (1 - state_.beta2_power)),
           .gradient_scale = static_cast<float>(1 / batch_weight),
           .epsilon = static_cast<float>(options_.adam_epsilon)};
 }
@@ -130,7 +146,8 @@ void Trainer::update_block(const Block& block, const AdamStep& step) {
   for (int s = 0; s < num_shards_; ++s)
     grads[s] = shard_grad_pointers_[static_cast<std::size_t>(s)] + begin;
   adam_step(own, grads, num_shards_, penalties_.any() ? penalty_.data() + begin : nullptr,
-            params + begin, mean_.data() + begin, variance_.data() + begin, end - begin);
+            params + begin, state_.mean.data() + begin, state_.variance.data() + begin,
+            end - begin);
   for (int unit = block.first_unit; unit < block.last_unit; ++unit) {
     layer.project(params + offset + layer.unit_begin(unit), unit, options_.projection);
   }
@@ -143,27 +160,39 @@ void Trainer::step(std::span<const std::uint32_t> rows) {
     batch.loss += sum.loss;
     batch.weight += sum.weight;
   }
-  epoch_loss_ += batch.loss;
-  epoch_weight_ += batch.weight;
-  rows_done_ += static_cast<std::int64_t>(rows.size());
+  state_.epoch_loss += batch.loss;
+  state_.epoch_weight += batch.weight;
   // A batch whose rows all weigh nothing says nothing.
   const AdamStep step = next_adam_step(batch.weight > 0 ? batch.weight : 1);
   in_.pool->run(static_cast<int>(blocks_.size()),
                 [&](int block) { update_block(blocks_[static_cast<std::size_t>(block)], step); });
 }
 
-// Returns false if it was stopped before its end.
-bool Trainer::run_epoch(Epoch& epoch) {
+std::int64_t Trainer::steps_in_epoch() const {
+  return state_.steps_done - state_.epochs_done * steps_an_epoch_;
+}
+
+std::int64_t Trainer::rows_done() const {
+  const auto rows = static_cast<std::int64_t>(order_.size());
+  return state_.epochs_done * rows + std::min(steps_in_epoch() * options_.batch_size, rows);
+}
+
+double Trainer::mean_loss() const {
+  if (steps_in_epoch() == 0) return 0;
+  return loss_in_label_units(*in_.label, state_.epoch_loss / state_.epoch_weight);
+}
+
+// Does the steps that the epoch still lacks; returns false if it was stopped before its end.
+bool Trainer::run_epoch() {
   constexpr int kProgressSteps = 16;
   random_.shuffle(std::span<std::uint32_t>(order_));
-  epoch_loss_ = epoch_weight_ = 0;
   const auto batch = static_cast<std::size_t>(options_.batch_size);
-  for (std::size_t begin = 0; begin < order_.size(); begin += batch) {
+  for (auto begin = static_cast<std::size_t>(steps_in_epoch()) * batch; begin < order_.size();
+       begin += batch) {
     if (in_.stop.stop_requested()) return false;
     step({order_.data() + begin, std::min(batch, order_.size() - begin)});
-    const double loss = loss_in_label_units(*in_.label, epoch_loss_ / epoch_weight_);
-    if (steps_done_ % kProgressSteps == 0) in_.on_progress(rows_done_, loss);
-    epoch.train_loss = loss;
+    if (state_.steps_done % kProgressSteps == 0) in_.on_progress(rows_done(), mean_loss());
+    in_.on_step();
   }
   return true;
 }
@@ -175,36 +204,47 @@ double Trainer::validate() {
   return compute_metric(in_.metric, in_.valid->labels, scores, in_.valid->weights);
 }
 
-Epoch Trainer::run() {
-  Epoch best;
-  std::vector<float> best_params(network_.params().begin(), network_.params().end());
-  const double sign = larger_is_better(in_.metric) ? -1 : 1;
-  for (int e = 1; e <= options_.epochs; ++e) {
-    Epoch epoch{.epoch = e};
-    const bool finished = run_epoch(epoch);
-    if (!finished && best.epoch > 0) break;
-    if (!std::isfinite(epoch.train_loss)) {
-      if (best.epoch > 0) break;
-      throw Error(
-          ErrorKind::argument,
-          fmt::format(
-              "training diverged in its first epoch; learning_rate {} is too high for this table",
-              options_.learning_rate));
-    }
-    epoch.valid_metric = validate();
-    // Without validation rows, or where the metric is not defined, the last epoch is the best.
-    const bool better = best.epoch == 0 || std::isnan(epoch.valid_metric) ||
-                        std::isnan(best.valid_metric) ||
-                        sign * epoch.valid_metric < sign * best.valid_metric;
-    if (better) {
-      best = epoch;
-      std::copy(network_.params().begin(), network_.params().end(), best_params.begin());
-    }
-    in_.on_epoch(epoch);
-    if (!finished || (options_.patience > 0 && e - best.epoch >= options_.patience)) break;
+// Judges the running epoch and keeps its parameters if it is the best; returns false if training
+// has diverged, so that an earlier one must do.
+bool Trainer::finish_epoch() {
+  Epoch epoch{.epoch = state_.epochs_done + 1, .train_loss = mean_loss()};
+  Epoch& best = state_.best;
+  if (!std::isfinite(epoch.train_loss)) {
+    if (best.epoch > 0) return false;
+    throw Error(
+        ErrorKind::argument,
+        fmt::format(
+            "training diverged in its first epoch; learning_rate {} is too high for this table",
+            options_.learning_rate));
   }
-  std::copy(best_params.begin(), best_params.end(), network_.params().begin());
-  return best;
+  epoch.valid_metric = validate();
+  const double sign = larger_is_better(in_.metric) ? -1 : 1;
+  // Without validation rows, or where the metric is not defined, the last epoch is the best.
+  const bool better = best.epoch == 0 || std::isnan(epoch.valid_metric) ||
+                      std::isnan(best.valid_metric) ||
+                      sign * epoch.valid_metric < sign * best.valid_metric;
+  if (better) {
+    best = epoch;
+    std::copy(network_.params().begin(), network_.params().end(), state_.best_params.begin());
+  }
+  ++state_.epochs_done;
+  state_.epoch_loss = state_.epoch_weight = 0;
+  in_.on_epoch(epoch);
+  return true;
+}
+
+bool Trainer::is_over() const {
+  return state_.epochs_done >= options_.epochs ||
+         (options_.patience > 0 && state_.epochs_done - state_.best.epoch >= options_.patience);
+}
+
+Epoch Trainer::run() {
+  while (!is_over() && run_epoch() && finish_epoch()) {
+  }
+  if (in_.stop.stop_requested()) in_.on_stop();
+  if (state_.best.epoch == 0) finish_epoch();  // stopped within the first epoch: better than none
+  std::copy(state_.best_params.begin(), state_.best_params.end(), network_.params().begin());
+  return state_.best;
 }
 
 }  // namespace espalier

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and texts as the bytes of a file, and back. All numbers are little-endian, nothing is
+// padded; a list or a text begins with its length, a u64. A file begins with a magic word and a
+// version, a u32, and ends with the checksum of all bytes before it.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace espalier {
+
+static_assert(std::endian::native == std::endian::little, "files are little-endian");
+
+// XXH64 with seed 0.
+std::uint64_t checksum(std::string_view bytes);
+
+template <class Number>
+void put(std::string& out, Number value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof value);
+}
+
+void put_text(std::string& out, std::string_view text);
+void put_floats(std::string& out, std::span<const float> values);
+
+// The bytes of numbers that lie in a row.
+template <class Number>
+std::string_view raw_bytes(std::span<const Number> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+// Reads off the front of bytes that nobody vouches for: a length in them is believed only as far as
+// bytes are left.
+class Reader {
+ public:
+  // `place` stands for the file in messages and `thing` for what it should be; both must outlive
+  // the reader.
+  Reader(std::string_view bytes, const std::string& place, const char* thing)
+      : bytes_(bytes), place_(place), thing_(thing) {}
+
+  // Throws Error (format).
+  [[noreturn]] void fail(std::string_view message) const;
+
+  template <class Number>
+  Number get(std::string_view what) {
+    Number value;
+    std::memcpy(&value, take(sizeof value, what).data(), sizeof value);
+    return value;
+  }
+
+  std::string_view take(std::uint64_t size, std::string_view what);
+  std::string_view text(std::string_view what);
+  std::vector<float> floats(std::string_view what);
+  std::size_t left() const { return bytes_.size(); }
+
+  // Passes over the magic word and the version in front, takes the checksum off the end, and fails
+  // unless all three are in order.
+  void open_frame(std::string_view magic, std::uint32_t version);
+
+ private:
+  std::string_view bytes_;
+  const std::string& place_;
+  const char* thing_;
+};
+
+}  // namespace espalier

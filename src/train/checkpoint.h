@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a run between two steps, kept in a file so that a killed run can go on and still
+// end with the same bits.
+//
+// The file is read only by the version that wrote it, for the same table and options, so its bytes
+// are no promise. The wiring of the networks and the order of the rows are not in it: they follow
+// from the seed.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "data/dataset.h"
+#include "espalier/options.h"
+#include "espalier/schema.h"
+#include "espalier/train.h"
+#include "model/network.h"
+#include "train/trainer.h"
+
+namespace espalier {
+
+/// What a run depends on: two runs with the same one give the same model.
+struct Fingerprint {
+  std::string version;                                       // of the library
+  std::vector<std::pair<std::string, std::string>> options;  // settled: name, value as JSON
+  std::uint64_t columns = 0;                                 // hashes
+  std::uint64_t train_rows = 0;
+  std::uint64_t valid_rows = 0;
+};
+
+Fingerprint fingerprint_of(const TrainOptions& options, const Schema& schema, const Dataset& train,
+                           const Dataset& valid);
+
+/// "epochs was 30 and is 40 now", "the training rows differ", ...; empty if they are the same.
+std::string difference(const Fingerprint& was, const Fingerprint& is);
+
+struct NetworkState {
+  std::string architecture;  // as built
+  std::vector<float> params;
+  std::vector<float> constants;
+};
+
+NetworkState state_of(const Network& network);
+
+/// Puts a state into a network that was built from the same seed. Returns why it does not fit, or
+/// an empty string.
+std::string restore(const NetworkState& state, Network& network);
+
+struct Checkpoint {
+  Fingerprint fingerprint;
+  std::vector<NetworkState> finished;  // members before the running one, with their best parameters
+  std::vector<Epoch> best;             // their chosen epochs
+  NetworkState network;                // the running member
+  TrainerState trainer;
+  std::vector<Epoch> history;
+};
+
+std::string format_checkpoint(const Checkpoint& checkpoint);
+
+/// Throws Error (format) for bytes that format_checkpoint has not written; `place` stands for the
+/// file in messages.
+Checkpoint parse_checkpoint(std::string_view bytes, const std::string& place);
+
+/// The file of a run's checkpoints, as TrainControl asks for it.
+class CheckpointFile {
+ public:
+  /// Makes the folder if there is none. Throws Error: argument if a checkpoint is there and may not
+  /// be resumed, file if the folder cannot be used.
+  explicit CheckpointFile(const TrainControl& control);
+
+  bool wanted() const { return !path_.empty(); }
+  const std::string& path() const { return path_; }
+
+  /// What is to be resumed; nothing if there is none. Throws Error (file, format).
+  std::optional<Checkpoint> read() const;
+
+  /// Whether the time for the next one has come.
+  bool due() const;
+
+  /// Failing is no reason to lose the run: it warns, once, and the older checkpoint stays.
+  void write(const Checkpoint& checkpoint);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const TrainControl& control_;
+  std::string path_;  // empty: none wanted
+  Clock::time_point written_ = Clock::now();
+  bool warned_ = false;
+};
+
+}  // namespace espalier

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training that is killed at random moments, resumed each time with another number of threads, and
+// compared byte for byte with training that nobody disturbed.
+#include <signal.h>
+
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "cli_fixture.h"
+
+namespace espalier {
+namespace {
+
+using std::chrono::duration;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// When the kills came.
+struct Kills {
+  int total = 0;
+  int before_first_checkpoint = 0;
+  int while_starting = 0;   // an older checkpoint was there and no new one yet
+  int within_training = 0;  // this life had written a checkpoint
+  int within_a_write = 0;   // of these: half a file was left
+  int after_saving = 0;
+
+  std::string text() const {
+    return fmt::format(
+        "{} kills: {} before the first checkpoint, {} while starting again, {} within training ({} "
+        "of them within a write), {} after saving",
+        total, before_first_checkpoint, while_starting, within_training, within_a_write,
+        after_saving);
+  }
+};
+
+class Crash : public Cli {
+ protected:
+  static constexpr const char* kRuns[] = {
+      "--epochs 12 --checkpoint-seconds 0",
+      "--epochs 6 --ensemble 2 --checkpoint-seconds 0",
+      "--epochs 1000 --patience 20 --learning-rate 0.001 --checkpoint-seconds 0.002",
+  };
+
+  // Whether the program ended by itself within a time.
+  bool ends_within(pid_t child, duration<double> time) {
+    int status = 0;
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) {
+      if (::waitpid(child, &status, WNOHANG) == child) {
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << read(root_ / "err");
+        return true;
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status);
+  }
+
+  void count_kill(const std::string& checkpoint_before) {
+    ++kills_.total;
+    const std::string checkpoint = read(path("run/checkpoint"));
+    if (fs::exists(path("model.esp"))) {
+      ++kills_.after_saving;
+    } else if (checkpoint.empty()) {
+      ++kills_.before_first_checkpoint;
+    } else if (checkpoint == checkpoint_before) {
+      ++kills_.while_starting;
+    } else {
+      ++kills_.within_training;
+      if (files("run").size() > 1) ++kills_.within_a_write;
+    }
+  }
+
+  // Trains with kills until a life reaches the end.
+  void train_with_kills(const std::string& flags) {
+    const std::string args = "train loans.csv -o model.esp --checkpoint run " + flags + kMonotone;
+    const auto begin = std::chrono::steady_clock::now();
+    must(args);
+    duration<double> longest = (std::chrono::steady_clock::now() - begin) / 4.0;
+    const std::string undisturbed = read(path("model.esp"));
+    fs::remove(path("model.esp"));
+    for (int life = 0;; ++life) {
+      const std::string before = read(path("run/checkpoint"));
+      const pid_t child = start(fmt::format("{} --resume --threads {}", args, 1 + life % 3));
+      ASSERT_GE(child, 0);  // kill() takes -1 for every process
+      if (ends_within(child, longest * uniform_(random_))) break;
+      count_kill(before);
+      longest *= 1.1;  // so that it ends even where starting takes long
+    }
+    EXPECT_EQ(read(path("model.esp")), undisturbed) << flags << "; " << kills_.text();
+    EXPECT_THAT(files("run"), IsEmpty());
+    fs::remove(path("model.esp"));
+  }
+
+  Kills kills_;
+  std::mt19937 random_{1};
+  std::uniform_real_distribution<double> uniform_{0, 1};
+};
+
+TEST_F(Crash, KilledAtRandomAndResumedARunEndsWithTheSameBytes) {
+  make_table();
+  for (const char* flags : kRuns) train_with_kills(flags);
+  EXPECT_GT(kills_.within_training, 0) << kills_.text();
+}
+
+using LongCrash = Crash;
+
+TEST_F(LongCrash, ManyKills) {
+  const char* const wanted = std::getenv("ESPALIER_KILLS");
+  const int least = wanted == nullptr ? 50 : std::atoi(wanted);
+  make_table();
+  for (int run = 0; kills_.total < least; ++run) train_with_kills(kRuns[run % 3]);
+  std::cout << kills_.text() << "\n";
+}
+
+TEST_F(Crash, StoppedByASignalARunCanBeResumedToItsEnd) {
+  make_table();
+  const std::string args = "train loans.csv -o model.esp --epochs 1500" + kMonotone;
+  must(args);
+  const std::string undisturbed = read(path("model.esp"));
+  const pid_t child = start(args + " --checkpoint run --verbose");
+  ASSERT_GE(child, 0);
+  EXPECT_TRUE(
+      wait_until([&] { return read(root_ / "err").find("epoch 2/") != std::string::npos; }));
+  ::kill(child, SIGINT);
+  ASSERT_TRUE(ends_within(child, std::chrono::minutes(2)));
+  EXPECT_THAT(read(root_ / "err"), HasSubstr("with --resume trains on"));
+  EXPECT_NE(read(path("model.esp")), undisturbed);
+  EXPECT_EQ(files("run"), std::set<std::string>{"checkpoint"});
+
+  const Result refused = run(args + " --checkpoint run");
+  EXPECT_EQ(refused.exit, 2);
+  EXPECT_THAT(refused.err, HasSubstr("pass --resume to continue it, or delete the file"));
+  const Result other = run(args + " --checkpoint run --resume --seed 2");
+  EXPECT_EQ(other.exit, 2);
+  EXPECT_THAT(other.err, HasSubstr("seed was 1 and is 2 now"));
+  const Result again = run(args + " --checkpoint run --resume");
+  EXPECT_EQ(again.exit, 0);
+  EXPECT_THAT(again.err, HasSubstr("espalier: resuming  epoch "));
+  EXPECT_EQ(read(path("model.esp")), undisturbed);
+  EXPECT_THAT(files("run"), IsEmpty());
+}
+
+TEST_F(Crash, RefusesFlagsThatMakeNoSense) {
+  make_table();
+  for (const char* flag : {"--resume", "--checkpoint-seconds 3"}) {
+    const Result result = run(fmt::format("train loans.csv --label default {}", flag));
+    EXPECT_EQ(result.exit, 2);
+    EXPECT_THAT(result.err, HasSubstr("--checkpoint"));
+  }
+  const Result result = run("train loans.csv --label default --checkpoint absent/run");
+  EXPECT_EQ(result.exit, 1);
+  EXPECT_THAT(result.err, HasSubstr("cannot make the folder absent/run"));
+  const Result same = run("train loans.csv --label default --checkpoint . -o checkpoint");
+  EXPECT_EQ(same.exit, 2);
+  EXPECT_THAT(same.err, HasSubstr("-o: checkpoint is the checkpoint's"));
+}
+
+}  // namespace
+}  // namespace espalier
