@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 target=$1 runs=$2 folder=$3 seed=$4
 case $target in
   csv) longest=256 ;;
-  model) longest=2048 ;;
+  model) longest=1400 ;;
   config) longest=1024 ;;
   architecture) longest=160 ;;
   *) echo "error: no fuzz target '$target'" >&2 && exit 2 ;;
@@ -20,7 +20,7 @@ inputs=("$folder/$target" "tests/fuzz/corpus/$target")
 [[ ! -d tests/fuzz/crashes/$target ]] || inputs+=("tests/fuzz/crashes/$target")
 
 # Freed memory that the address sanitizer holds back would count as used.
-export ASAN_OPTIONS=quarantine_size_mb=8:detect_stack_use_after_return=0
+export ASAN_OPTIONS=quarantine_size_mb=8:malloc_context_size=2:detect_stack_use_after_return=0
 export UBSAN_OPTIONS=print_stacktrace=1
 status=0
 "build-fuzz/tests/fuzz/${target}_fuzz" -runs="$runs" -seed="$seed" -max_len="$longest" \
