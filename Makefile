@@ -52,7 +52,7 @@ test-asan test-tsan: test-%: deps
 test-fuzz: build-fuzz
 	$(call say,Fuzzing for a moment)
 	@rm -rf build-fuzz/short
-	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz.sh {} 20000 build-fuzz/short 1
+	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz.sh {} 30000 build-fuzz/short 1
 
 fuzz: build-fuzz  ## try RUNS hostile inputs (10^7) a target, from where the last run ended
 	$(call say,Fuzzing $(RUNS) inputs a target; logs in build-fuzz/corpus)
