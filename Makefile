@@ -4,12 +4,15 @@ JOBS := $(shell nproc)
 PREFIX ?= /usr/local
 LABELS = -LE long
 SOURCES = $(shell find include src cli tests -name '*.h' -o -name '*.cc')
+# Inputs that `make fuzz` tries a target.
+RUNS ?= 10000000
+FUZZERS = csv model config architecture
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build demo test test-release test-asan test-tsan test-all format format-check \
-        install clean
+.PHONY: help deps build demo test test-release test-asan test-tsan test-fuzz test-all fuzz coverage \
+        format format-check install clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,11 +28,11 @@ build: deps  ## build the program build/espalier
 demo: build  ## from a made-up table of loans to a proven model
 	@tools/demo.sh
 
-test: test-release test-asan  ## all fast tests; the unit tests again under sanitizers
+test: test-release test-asan test-fuzz  ## all fast tests; again under sanitizers; a little fuzzing
 
 test-all:  ## every test, the long ones too, and the thread sanitizer
 	@$(MAKE) --no-print-directory test-release LABELS=
-	@$(MAKE) --no-print-directory test-asan test-tsan
+	@$(MAKE) --no-print-directory test-asan test-tsan test-fuzz
 
 test-release: deps
 	$(call say,Building the release)
@@ -45,6 +48,33 @@ test-asan test-tsan: test-%: deps
 	$(call say,Testing with the $* preset)
 	@ctest --preset $* --parallel $(JOBS)
 
+# The past crashes and some ten thousand other inputs a target, the same ones each time.
+test-fuzz: build-fuzz
+	$(call say,Fuzzing for a moment)
+	@rm -rf build-fuzz/short
+	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz.sh {} 30000 build-fuzz/short 1
+
+fuzz: build-fuzz  ## try RUNS hostile inputs (10^7) a target, from where the last run ended
+	$(call say,Fuzzing $(RUNS) inputs a target; logs in build-fuzz/corpus)
+	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz.sh {} $(RUNS) build-fuzz/corpus 0
+
+.PHONY: build-fuzz
+build-fuzz: deps
+	$(call say,Building the fuzzers)
+	@cmake --preset fuzz --log-level=WARNING
+	@cmake --build --preset fuzz
+
+coverage:  ## which lines the tests run: a table, and build-coverage/report/index.html
+	@tools/install_deps.sh gcovr
+	$(call say,Building with the coverage preset)
+	@cmake --preset coverage --log-level=WARNING
+	@cmake --build --preset coverage
+	$(call say,Testing with the coverage preset)
+	@find build-coverage -name '*.gcda' -delete
+	@ctest --preset coverage --parallel $(JOBS) --output-log build-coverage/ctest.log > /dev/null \
+	  || { tail -n 40 build-coverage/ctest.log; exit 1; }
+	@tools/coverage.py
+
 format: deps  ## format all sources in place
 	@clang-format -i $(SOURCES)
 
@@ -55,4 +85,4 @@ install: build  ## install the library and the program under PREFIX (/usr/local)
 	@cmake --install build --prefix $(PREFIX)
 
 clean:  ## remove everything that was built
-	rm -rf build build-dev build-asan build-tsan
+	rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage

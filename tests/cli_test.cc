@@ -2,7 +2,11 @@
 // The program from a made-up table to a proven model; cli_errors_test.cc has all that may go wrong.
 #include <signal.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <cmath>
+#include <cstring>
 
 #include "cli_fixture.h"
 #include "espalier/options.h"
@@ -27,7 +31,8 @@ TEST_F(Cli, MakesATableTrainsProvesJudgesPredictsAndInspects) {
 
   const std::string proof = must("verify loans.esp");
   EXPECT_THAT(proof, HasSubstr("debt_ratio, late_payments"));
-  EXPECT_THAT(proof, HasSubstr("0 violated, tolerance 0\nmonotone: proved\n"));
+  EXPECT_THAT(proof, HasSubstr("0 violated, tolerance 0\nhunt: 100000 pairs"));
+  EXPECT_THAT(proof, HasSubstr(" 0 fell, largest drop 0\nmonotone: proved\n"));
   EXPECT_THAT(must("evaluate loans.esp loans.csv"), HasSubstr("log_loss"));
   EXPECT_THAT(must("inspect loans.esp"), HasSubstr("debt_ratio"));
 
@@ -47,12 +52,43 @@ TEST_F(Cli, SpeaksJsonInEveryCommand) {
   EXPECT_EQ(train["options"]["epochs"], 3);
   EXPECT_TRUE(train["metrics"].contains("log_loss"));
   EXPECT_EQ(train["certificate"]["violations"], 0);
-  const json proof = must_json("verify loans.esp");
-  EXPECT_EQ(proof, train["certificate"]);
+  EXPECT_EQ(must_json("verify loans.esp --pairs 0"), train["certificate"]);
+  const json proof = must_json("verify loans.esp --pairs 5000 --seed 9");
+  EXPECT_EQ(proof["pairs"], 5000);
+  EXPECT_EQ(proof["pair_violations"], 0);
+  EXPECT_EQ(proof["largest_drop"], 0);
+  EXPECT_EQ(proof["seed"], 9);
   EXPECT_EQ(proof["increasing"], json({"debt_ratio", "late_payments"}));
   EXPECT_EQ(must_json("evaluate loans.esp loans.csv")["rows"], 300);
   EXPECT_EQ(must_json("predict loans.esp loans.csv")["predictions"].size(), 300U);
   EXPECT_TRUE(must_json("inspect loans.esp").is_object());
+}
+
+// Gives the first two parameters behind the header other values, and the file its checksum.
+std::string with_first_parameters(std::string bytes, float first, float second) {
+  constexpr std::size_t kLengthAt = 12;  // of the header, behind magic and version
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data() + kLengthAt, sizeof header);
+  char* const parameters = bytes.data() + kLengthAt + 8 + header + 8;
+  std::memcpy(parameters, &first, sizeof first);
+  std::memcpy(parameters + sizeof first, &second, sizeof second);
+  const std::uint64_t sum = XXH64(bytes.data(), bytes.size() - sizeof(std::uint64_t), 0);
+  std::memcpy(bytes.data() + bytes.size() - sizeof sum, &sum, sizeof sum);
+  return bytes;
+}
+
+TEST_F(Cli, VerifyNamesTheCulpritOfAModelThatIsNotMonotone) {
+  make_table(200);
+  must("train loans.csv -o loans.esp --epochs 1 --architecture calibrated-linear" + kMonotone);
+  // The calibrator of income falls from its first keypoint to its second.
+  write("loans.esp", with_first_parameters(read(path("loans.esp")), 1, 0));
+  const Result proof = run("verify loans.esp");
+  EXPECT_EQ(proof.exit, 1);
+  EXPECT_THAT(proof.out, HasSubstr("layer 1: cal"));
+  EXPECT_THAT(proof.out, HasSubstr("calibrator 0: output 0 is 1, above output 1, 0"));
+  EXPECT_THAT(proof.out, HasSubstr("NOT monotone\n"));
+  EXPECT_THAT(proof.err, HasSubstr("NOT monotone: 1 of "));
+  EXPECT_THAT(run("predict loans.esp loans.csv").err, HasSubstr("it is not monotone"));
 }
 
 TEST_F(Cli, GivesTheSameBytesTwiceAndForAnyNumberOfThreads) {

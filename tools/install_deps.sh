@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages that building and testing need and that are not there yet.
+# Installs the Debian packages that building and testing need and that are not there yet, and those
+# named as arguments.
 set -euo pipefail
 
 packages=(
   build-essential cmake ninja-build python3
   zlib1g-dev libfmt-dev nlohmann-json3-dev libhwy-dev libxxhash-dev libcli11-dev
   libgtest-dev libgmock-dev librapidcheck-dev clang-format
+  clang libclang-rt-dev  # the fuzzers
+  "$@"
 )
 
 if ! command -v dpkg-query > /dev/null; then

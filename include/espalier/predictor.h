@@ -29,7 +29,6 @@ namespace espalier {
 /// keypoint, and a code that is none of the feature's counts as unseen.
 class Predictor {
  public:
-  /// Throws Error (unsupported) if the weights are so large that a sum could overflow.
   explicit Predictor(const Model& model);
 
   const Model& model() const noexcept;

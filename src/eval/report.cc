@@ -59,7 +59,7 @@ Json curve_of(const Calibrators& layer, const float* params, int unit, const Nam
     inputs = feature->keypoints;
     if (feature->monotonicity == Monotonicity::decreasing)
       std::reverse(outputs.begin(), outputs.end());
-    if (!feature->words.empty()) curve["words"] = feature->words;
+    if (feature->words.size() == keypoints) curve["words"] = feature->words;
     if (feature->learns_missing) curve["missing"] = table[keypoints];
   } else {
     const auto [lo, hi] = layer.range(unit);
@@ -241,6 +241,12 @@ void append_curves(const Json& layers, std::string& out) {
   }
 }
 
+// A number of the training record, which nobody checks when a model is loaded.
+std::size_t count_of(const Json& training, const char* key) {
+  const auto found = training.find(key);
+  return found != training.end() && found->is_number_unsigned() ? found->get<std::size_t>() : 0;
+}
+
 // Which wires the lattices read; beyond a few that is a matter for programs.
 void append_wiring(const Json& layers, std::string& out) {
   constexpr std::size_t kShown = 6;
@@ -281,9 +287,8 @@ std::string inspect_text(const Model& model) {
                      model.architecture(), model.num_parameters(), model.hash());
   if (model.num_members() > 1)
     out += fmt::format("networks      {}, averaged\n", model.num_members());
-  out += fmt::format("trained on    {} rows, {} to validate\n",
-                     training.value("train_rows", std::size_t{0}),
-                     training.value("valid_rows", std::size_t{0}));
+  out += fmt::format("trained on    {} rows, {} to validate\n", count_of(training, "train_rows"),
+                     count_of(training, "valid_rows"));
   if (training.contains("validation")) {
     std::string metrics;
     for (const auto& [name, value] : training["validation"].items()) {

@@ -97,7 +97,10 @@ UniformKeypoints Calibrators::uniform_keypoints(int unit) const {
 std::string Calibrators::constants_error() const {
   for (int u = 0; u < num_units(); ++u) {
     const auto [lo, hi] = range(u);
-    const bool usable = std::isfinite(lo) && std::isfinite(hi) && lo < hi && std::isfinite(hi - lo);
+    // Positions are counted in steps of the range, so its inverse must be finite too.
+    const bool usable = std::isfinite(lo) && std::isfinite(hi) && lo < hi &&
+                        std::isfinite(hi - lo) &&
+                        std::isfinite(static_cast<float>(shape_.keypoints) / (hi - lo));
     if (!usable) return fmt::format("calibrator {} has the range {}:{}", u, lo, hi);
   }
   return {};
@@ -224,6 +227,14 @@ void Calibrators::penalize(const float* unit_params, float* unit_grad, int unit,
 
 float Calibrators::rate_scale() const {
   return reads_table() || shape_.bounds == OutputBounds::none ? 1 : kInnerTableRate;
+}
+
+double Calibrators::largest_output(const float* params, double) const {
+  double largest = 2 * largest_of({params, num_params()});  // interpolation takes differences
+  // The code of a category that passes.
+  for (const Wire& output : outputs())
+    largest = std::max(largest, static_cast<double>(output.num_categories()));
+  return largest;
 }
 
 Check Calibrators::check(const float* params, const CulpritSink& sink) const {

@@ -45,6 +45,7 @@ class Calibrators final : public Layer {
   void penalize(const float* unit_params, float* unit_grad, int unit,
                 const Penalties& penalties) const override;
   float rate_scale() const override;
+  double largest_output(const float* params, double largest_input) const override;
   Check check(const float* params, const CulpritSink& sink) const override;
 
   /// Whether the inputs are cells of the table; else they are the outputs of another layer.

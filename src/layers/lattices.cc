@@ -207,6 +207,10 @@ void Lattices::penalize(const float* unit_params, float* unit_grad, int,
   }
 }
 
+double Lattices::largest_output(const float* params, double) const {
+  return 2 * largest_of({params, num_params()});  // interpolation takes differences
+}
+
 Check Lattices::check(const float* params, const CulpritSink& sink) const {
   Check total;
   for (int g = 0; g < num_units(); ++g) {

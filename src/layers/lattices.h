@@ -39,6 +39,7 @@ class Lattices final : public Layer {
   float rate_scale() const override {
     return shape_.bounds == OutputBounds::none ? 1 : kInnerTableRate;
   }
+  double largest_output(const float* params, double largest_input) const override;
   Check check(const float* params, const CulpritSink& sink) const override;
 
   int size() const { return shape_.size; }

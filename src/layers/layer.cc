@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace espalier {
 
 std::string describe(std::string_view unit, int index, std::string_view part,
@@ -11,6 +14,12 @@ std::string describe(std::string_view unit, int index, std::string_view part,
   if (i == j) return fmt::format("{} {}: {} {}: wanted {} <= {}", unit, index, part, i, low, high);
   return fmt::format("{} {}: {} {} is {}, above {} {}, {}", unit, index, part, i, low, part, j,
                      high);
+}
+
+double largest_of(std::span<const float> params) {
+  double largest = 0;
+  for (const float p : params) largest = std::max(largest, std::fabs(static_cast<double>(p)));
+  return largest;
 }
 
 }  // namespace espalier

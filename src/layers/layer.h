@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,13 +27,34 @@ namespace espalier {
 
 inline constexpr int kTile = 64;
 
+/// How often training saw each category of a column. Copies share the numbers: wires are copied
+/// from layer to layer, a gather may repeat them, and a column may have many categories.
+class Shares {
+ public:
+  Shares() = default;
+  Shares(std::vector<float> values)
+      : values_(std::make_shared<const std::vector<float>>(std::move(values))) {}
+  Shares(std::initializer_list<float> values) : Shares(std::vector<float>(values)) {}
+
+  operator const std::vector<float>&() const {
+    static const std::vector<float> kNone;
+    return values_ ? *values_ : kNone;
+  }
+  std::size_t size() const { return values_ ? values_->size() : 0; }
+  bool empty() const { return size() == 0; }
+  float operator[](std::size_t category) const { return (*values_)[category]; }
+
+ private:
+  std::shared_ptr<const std::vector<float>> values_;
+};
+
 /// One value a row between two layers.
 struct Wire {
-  bool monotone = false;           // rises with the inputs that must raise the prediction
-  int keypoints = 0;               // > 0: a raw number, as its position in [0, keypoints - 1]
-  bool learns_missing = false;     // raw number: a negative position is a missing cell
-  std::vector<float> shares = {};  // not empty: a raw category, as its code; the share of each
-                                   // code. The code shares.size() is an unseen category.
+  bool monotone = false;        // rises with the inputs that must raise the prediction
+  int keypoints = 0;            // > 0: a raw number, as its position in [0, keypoints - 1]
+  bool learns_missing = false;  // raw number: a negative position is a missing cell
+  Shares shares = {};  // not empty: a raw category, as its code; the share of each code. The code
+                       // shares.size() is an unseen category.
 
   int num_categories() const { return static_cast<int>(shares.size()); }
   bool is_category() const { return !shares.empty(); }
@@ -76,6 +98,9 @@ using CulpritSink = std::function<void(const std::string&)>;
 /// "lattice 3: vertex 5 is 0.7, above vertex 7, 0.6"
 std::string describe(std::string_view unit, int index, std::string_view part,
                      const Culprit& culprit);
+
+/// The largest magnitude among some parameters, 0 for none.
+double largest_of(std::span<const float> params);
 
 /// Immutable once built, except for `constants`, which initialization fits to the data and then
 /// leaves alone. Safe to use from any number of threads.
@@ -137,6 +162,10 @@ class Layer {
     (void)unit;
     return false;
   }
+
+  /// No output, and nothing on the way to it, is larger than this in magnitude if no input is
+  /// larger than largest_input. It need not be sharp.
+  virtual double largest_output(const float* params, double largest_input) const = 0;
 
   /// Checks every inequality that monotonicity and the bounds ask for, exactly.
   virtual Check check(const float* params, const CulpritSink& sink) const = 0;

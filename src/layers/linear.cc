@@ -197,6 +197,16 @@ void Linear::project(float* unit_params, int unit, Projection) const {
   clip_below({unit_params, unit_begin(unit + 1) - unit_begin(unit)}, 0);
 }
 
+double Linear::largest_output(const float* params, double largest_input) const {
+  double sum = 0;
+  for (int u = 0; u < num_units(); ++u) {
+    const bool is_number = u < num_inputs() && !wire(u).is_category();  // else picked, or the bias
+    sum += (is_number ? largest_input : 1) *
+           largest_of({params + unit_begin(u), unit_begin(u + 1) - unit_begin(u)});
+  }
+  return sum;
+}
+
 Check Linear::check(const float* params, const CulpritSink& sink) const {
   Check total;
   for (int j = 0; j < num_inputs(); ++j) {

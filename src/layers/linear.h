@@ -47,6 +47,7 @@ class Linear final : public Layer {
   void initialize(float* params, const InitialState& state) override;
   void project(float* unit_params, int unit, Projection how) const override;
   bool decays(int unit) const override { return num_outputs() > 1 && unit < num_inputs(); }
+  double largest_output(const float* params, double largest_input) const override;
   Check check(const float* params, const CulpritSink& sink) const override;
 
   Reach reach(int input) const { return reach_of(wire(input), shape_); }

@@ -132,6 +132,47 @@ TEST(Architecture, RefusesWhatCannotBeBuiltBeforeAllocatingIt) {
   EXPECT_THAT(error_of("lat lin(1)", {Wire{.shares = {1, 1}}}), HasSubstr("category"));
 }
 
+TEST(Architecture, DrawsNoMoreWiresThanParametersAreAllowed) {
+  const auto build_small = [](const char* text) {
+    try {
+      Network(parse_architecture(text), number_wires(5, 1), MonotoneCalibrators::required,
+              Random(1), 1000);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_THAT(build_small("gather(3000000x5) sum"), HasSubstr("15000000 wires, at most 1000"));
+  EXPECT_EQ(build_small("gather(200x5) sum"), "no error");
+}
+
+TEST(Architecture, NumbersAreWholeAndFit) {
+  const std::vector<Wire> wires = number_wires(2, 1);
+  for (const char* size :
+       {"99999999999999999999", "16777217", "-3", "+3", "0x3", "3.0", "3 3", "", "1e1", "1"}) {
+    EXPECT_THAT(error_of("cal(" + std::string(size) + ") lin(1)", wires), HasSubstr("whole number"))
+        << size;
+  }
+  EXPECT_EQ(to_string(parse_architecture("cal(007)")), "cal(7)");
+  for (const char* range :
+       {"nan:1", "0:inf", "-3e38:3e38", "0:1e39", "1:1", "1:0", "0", "0:", ":1"}) {
+    EXPECT_THAT(error_of("cal(3," + std::string(range) + ") lin(1)", wires), HasSubstr("range"))
+        << range;
+  }
+  EXPECT_THAT(error_of("cal(3,0:1e-45) lin(1)", wires), HasSubstr("has the range 0:1e-45"));
+}
+
+TEST(Architecture, CopiesOfACategoryShareItsNumbers) {
+  const Wire category = {.shares = std::vector<float>(1000, 1.0f)};
+  const BuiltLayers built =
+      build_layers(parse_architecture("gather(0,0,0) gather(1,1) gather(0) cal(2) sum"), {category},
+                   MonotoneCalibrators::required, Random(1));
+  const auto numbers = [](const Wire& wire) {
+    return static_cast<const std::vector<float>&>(wire.shares).data();
+  };
+  EXPECT_EQ(numbers(built.layers[2]->outputs()[0]), numbers(category));
+}
+
 TEST(Architecture, CategoriesAreLookedUpByLinAndCalibratedBeforeLat) {
   std::vector<Wire> wires = number_wires(2, 1, 10);
   wires.push_back({.shares = {0.5f, 0.3f, 0.2f}});

@@ -30,6 +30,7 @@ class Builder {
 
   BuiltLayers build() {
     for (at_ = 0; at_ < written_.size(); ++at_) {
+      require_few(wires_.size());
       LayerSpec spec = written_[at_];
       switch (spec.kind) {
         case LayerKind::cal:
@@ -63,6 +64,12 @@ class Builder {
     throw Error(ErrorKind::argument,
                 fmt::format("architecture: layer {}, {}: {}", std::min(at_ + 1, written_.size()),
                             name, message));
+  }
+
+  // Tiles are indexed by int.
+  void require_few(std::size_t num_wires) const {
+    if (num_wires > kMaxWires)
+      fail(fmt::format("{} wires are too many, at most {} are allowed", num_wires, kMaxWires));
   }
 
   int num_wires() const { return static_cast<int>(wires_.size()); }
@@ -118,7 +125,9 @@ class Builder {
                       ? OutputBounds::none
                       : OutputBounds::unit_interval};
     for (const Wire& wire : wires_) charge(Calibrators::num_params_of(wire, shape));
-    push(spec, std::make_unique<Calibrators>(wires_, shape));
+    auto layer = std::make_unique<Calibrators>(wires_, shape);
+    if (const std::string error = layer->constants_error(); !error.empty()) fail(error);
+    push(spec, std::move(layer));
   }
 
   void add_lin(LayerSpec spec) {
@@ -154,7 +163,7 @@ class Builder {
 
   int checked_product(int groups, int group_size) const {
     const std::int64_t product = static_cast<std::int64_t>(groups) * group_size;
-    if (product > (1 << 24)) fail(fmt::format("{} x {} wires are too many", groups, group_size));
+    if (product > kMaxWires) fail(fmt::format("{} x {} wires are too many", groups, group_size));
     return static_cast<int>(product);
   }
 
@@ -211,6 +220,7 @@ class Builder {
       spec.wires = draw(spec.groups, spec.group_size);
       spec.groups = spec.group_size = 0;
     }
+    require_few(spec.wires.size());
     for (const int wire : spec.wires) {
       if (wire >= num_wires())
         fail(fmt::format("no wire {}: {} arrive, counted from 0", wire, num_wires()));
@@ -225,6 +235,10 @@ class Builder {
       fail(fmt::format("groups of {} different wires, but {} arrive", group_size, num_wires()));
     }
     const int total = checked_product(groups, group_size);
+    // Whatever reads them has a parameter a wire or more.
+    if (static_cast<std::uint64_t>(total) > max_parameters_) {
+      fail(fmt::format("{} wires, at most {} parameters are allowed", total, max_parameters_));
+    }
     std::vector<int> drawn, waiting;
     while (static_cast<int>(drawn.size()) < total) {
       const auto group = drawn.end() - static_cast<std::ptrdiff_t>(drawn.size()) % group_size;
@@ -261,6 +275,25 @@ class Builder {
 };
 
 }  // namespace
+
+bool is_settled(const Architecture& architecture) {
+  const auto settled = [](const LayerSpec& layer) {
+    switch (layer.kind) {
+      case LayerKind::cal:
+        return layer.keypoints > 0;
+      case LayerKind::lin:
+        return layer.outputs > 0;
+      case LayerKind::lat:
+        return layer.groups > 0;
+      case LayerKind::gather:
+        return !layer.wires.empty();
+      case LayerKind::sum:
+        return true;
+    }
+    return false;
+  };
+  return std::all_of(architecture.layers.begin(), architecture.layers.end(), settled);
+}
 
 BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inputs,
                          MonotoneCalibrators calibrators, Random random,

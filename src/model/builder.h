@@ -16,12 +16,16 @@
 
 namespace espalier {
 
+inline constexpr int kMaxWires = 1 << 24;                                // between two layers
 inline constexpr std::uint64_t kMaxParameters = std::uint64_t{1} << 27;  // half a GiB
 
 struct BuiltLayers {
   Architecture architecture;  // every size written out, every wire of a gather listed
   std::vector<std::unique_ptr<Layer>> layers;
 };
+
+/// Whether every size is written and every wire of a gather listed, so that building draws nothing.
+bool is_settled(const Architecture& architecture);
 
 /// Throws Error (argument) that names the layer, also if there would be more than max_parameters.
 /// An architecture that came out of here needs no random numbers and builds the same layers again.

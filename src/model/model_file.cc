@@ -5,20 +5,20 @@
 
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/bytes.h"
+#include "core/json.h"
 #include "espalier/error.h"
 
 namespace espalier {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kMagic = "ESPALIER";
 constexpr std::uint32_t kFormatVersion = 1;
+// As many as training makes. Each network repeats the wires of the features.
+constexpr std::size_t kMaxMembers = 1000;
 
 Json feature_to_json(const Feature& feature) {
   return {{"name", feature.name},
@@ -71,9 +71,15 @@ float get_float(const Reader& reader, const Json& json) {
   return narrow;
 }
 
-std::vector<float> get_floats(const Reader& reader, const Json& json) {
+const Json& get_list(const Reader& reader, const Json& json, const char* key) {
+  const Json& list = json.at(key);
+  if (!list.is_array()) reader.fail(fmt::format("header: {} is not a list", key));
+  return list;
+}
+
+std::vector<float> get_floats(const Reader& reader, const Json& json, const char* key) {
   std::vector<float> values;
-  for (const Json& value : json) values.push_back(get_float(reader, value));
+  for (const Json& value : get_list(reader, json, key)) values.push_back(get_float(reader, value));
   return values;
 }
 
@@ -82,13 +88,16 @@ void check_feature(const Reader& reader, const Feature& feature) {
     if (!holds) reader.fail(fmt::format("header: feature '{}': {}", feature.name, what));
   };
   require(!feature.name.empty(), "no name");
-  const std::set<std::string> distinct(feature.words.begin(), feature.words.end());
+  // The word of the rare ones is never looked for.
+  const std::size_t num_own = feature.words.size() - (feature.pools_rare && !feature.words.empty());
+  const std::set<std::string> distinct(
+      feature.words.begin(), feature.words.begin() + static_cast<std::ptrdiff_t>(num_own));
   if (feature.kind == FeatureKind::category) {
     require(!feature.words.empty() && feature.words.size() == feature.shares.size(),
             "words and shares do not match");
     require(feature.monotonicity == Monotonicity::none, "a category cannot be monotone");
     require(feature.keypoints.empty() && !feature.learns_missing, "a category has no keypoints");
-    require(distinct.size() + (feature.pools_rare ? 1 : 0) >= feature.words.size(), "words repeat");
+    require(distinct.size() == num_own, "words repeat");
     double total = 0;
     for (const float share : feature.shares) {
       require(share >= 0, "a negative share");
@@ -114,11 +123,11 @@ Feature feature_from_json(const Reader& reader, const Json& json) {
   Feature feature{.name = json.at("name").get<std::string>()};
   feature.kind = get_word<FeatureKind>(reader, json, "kind");
   feature.monotonicity = get_word<Monotonicity>(reader, json, "monotonicity");
-  feature.keypoints = get_floats(reader, json.at("keypoints"));
+  feature.keypoints = get_floats(reader, json, "keypoints");
   feature.learns_missing = json.at("learns_missing").get<bool>();
   feature.typical = get_float(reader, json.at("typical"));
   feature.words = json.at("words").get<std::vector<std::string>>();
-  feature.shares = get_floats(reader, json.at("shares"));
+  feature.shares = get_floats(reader, json, "shares");
   feature.pools_rare = json.at("pools_rare").get<bool>();
   feature.missing = json.at("missing").get<std::vector<std::string>>();
   check_feature(reader, feature);
@@ -146,7 +155,7 @@ Schema schema_from_json(const Reader& reader, const Json& header) {
   schema.label = label_from_json(reader, header.at("label"));
   schema.weight = header.at("weight").get<std::string>();
   std::set<std::string> names = {schema.label.name};
-  for (const Json& json : header.at("features")) {
+  for (const Json& json : get_list(reader, header, "features")) {
     schema.features.push_back(feature_from_json(reader, json));
     if (!names.insert(schema.features.back().name).second)
       reader.fail("header: two columns of the same name");
@@ -155,21 +164,35 @@ Schema schema_from_json(const Reader& reader, const Json& header) {
   return schema;
 }
 
-Network read_member(Reader& reader, const ModelData& model, const std::string& architecture) {
+Network read_member(Reader& reader, const ModelData& model, const std::vector<Wire>& inputs,
+                    const std::string& text) {
   const std::vector<float> params = reader.floats("parameters");
   const std::vector<float> constants = reader.floats("constants");
-  Network network(parse_architecture(architecture), input_wires(model.schema), model.calibrators,
-                  Random(0), params.size());
+  // Before anything is built: what is left open could ask for more than the file holds.
+  const Architecture architecture = parse_architecture(text);
+  if (!is_settled(architecture)) reader.fail("header: the architecture leaves something open");
+  Network network(architecture, inputs, model.calibrators, Random(0), params.size());
   if (network.params().size() != params.size()) {
     reader.fail(fmt::format("{} parameters, the architecture wants {}", params.size(),
                             network.params().size()));
   }
-  if (to_string(network.architecture()) != architecture)
-    reader.fail("header: the architecture leaves something open");
+  if (to_string(network.architecture()) != text)
+    reader.fail("header: the architecture is not written as it is built");
   std::copy(params.begin(), params.end(), network.params().begin());
   const std::string error = set_constants(constants, network);
   if (!error.empty()) reader.fail(error);
   return network;
+}
+
+void read_members(Reader& reader, const Json& header, ModelData& model) {
+  const Json& architectures = get_list(reader, header, "architectures");
+  if (architectures.size() > kMaxMembers) {
+    reader.fail(
+        fmt::format("{} networks, at most {} are allowed", architectures.size(), kMaxMembers));
+  }
+  const std::vector<Wire> inputs = input_wires(model.schema);
+  for (const Json& architecture : architectures)
+    model.members.push_back(read_member(reader, model, inputs, architecture.get<std::string>()));
 }
 
 void require_inequalities(const Reader& reader, const ModelData& model) {
@@ -204,17 +227,16 @@ ModelData parse_model(std::string_view bytes, const std::string& place, Inequali
   reader.open_frame(kMagic, kFormatVersion);
   ModelData model;
   try {
-    const Json header = Json::parse(reader.text("header"));
+    const Json header = parse_json(reader.text("header"), ErrorKind::format,
+                                   fmt::format("{}: not a usable model: header", place));
     model.schema = schema_from_json(reader, header);
     model.calibrators = get_word<MonotoneCalibrators>(reader, header, "monotone_calibrators");
     model.version = header.at("espalier").get<std::string>();
     if (!header.at("training").is_object()) reader.fail("header: training is not an object");
     model.training_json = header.at("training").dump();
-    for (const Json& architecture : header.at("architectures")) {
-      model.members.push_back(read_member(reader, model, architecture.get<std::string>()));
-    }
+    read_members(reader, header, model);
   } catch (const Json::exception& error) {
-    reader.fail(fmt::format("header: {}", error.what()));
+    reader.fail(fmt::format("header: {}", message_of(error)));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::format) throw;
     reader.fail(error.what());

@@ -2,6 +2,8 @@
 // The bytes of a model file; docs/model_format.md describes each of them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
 
@@ -21,17 +23,28 @@ ModelData parse_model(std::string_view bytes, const std::string& place, Inequali
 /// The checksum at the end of a model file, as 16 hexadecimal digits.
 std::string model_hash(std::string_view bytes);
 
-/// Checks every layer of a network: the inequalities of monotonicity and bounds, and that each
-/// parameter is finite. visit(layer index, check of that layer); sink gets a sentence for each
-/// violation.
+/// What a wire may reach. Far below the largest float, so that no order of the sums can overflow:
+/// infinity minus infinity would be neither a prediction nor monotone.
+inline constexpr double kLargestOutput = 0x1p100;
+
+/// Checks every layer of a network: the inequalities of monotonicity and bounds, that each
+/// parameter is finite, and that no row of a table can make a wire overflow (counted only if one
+/// can). visit(layer index, check of that layer); sink gets a sentence for each violation.
 template <class Visit>
 void check_network(const Network& network, const CulpritSink& sink, Visit&& visit) {
+  double largest = network.largest_input();
   for (int l = 0; l < network.num_layers(); ++l) {
     const float* params = network.layer_params(l);
     Check check = network.layer(l).check(params, sink);
     check += check_finite({params, network.layer(l).num_params()}, [&](const Culprit& culprit) {
       sink(describe("layer", l + 1, "parameter", culprit));
     });
+    largest = network.layer(l).largest_output(params, largest);
+    if (!(largest <= kLargestOutput)) {
+      sink(fmt::format("an output may reach {:.3g}, wanted at most {:.3g}", largest,
+                       kLargestOutput));
+      check += {.inequalities = 1, .violations = 1};
+    }
     visit(l, check);
   }
 }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include "espalier/error.h"
 #include "espalier/model.h"
 #include "espalier/report.h"
+#include "model/schema_rows.h"
 
 namespace espalier {
 namespace {
@@ -133,36 +135,138 @@ TEST(ModelFile, ANewerVersionIsNamed) {
   EXPECT_THAT(error_of(bytes), HasSubstr("format version 2, this program reads version 1"));
 }
 
+// The small model with a piece of its header replaced, and length and checksum made right again.
+std::string with(std::string_view from, std::string_view to) {
+  std::string bytes = format_model(small_model());
+  const std::size_t at = bytes.find(from);
+  EXPECT_NE(at, bytes.npos);
+  bytes.replace(at, from.size(), to);
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data() + 12, 8);
+  header += to.size() - from.size();
+  std::memcpy(bytes.data() + 12, &header, 8);
+  repair_checksum(bytes);
+  return bytes;
+}
+
+std::string error_with(std::string_view from, std::string_view to) {
+  return error_of(with(from, to));
+}
+
 TEST(ModelFile, AHeaderThatContradictsItselfIsRefused) {
-  const auto with = [](std::string_view from, std::string_view to) {
-    std::string bytes = format_model(small_model());
-    const std::size_t at = bytes.find(from);
-    EXPECT_NE(at, bytes.npos);
-    bytes.replace(at, from.size(), to);
-    std::uint64_t header = 0;
-    std::memcpy(&header, bytes.data() + 12, 8);
-    header += to.size() - from.size();
-    std::memcpy(bytes.data() + 12, &header, 8);
-    repair_checksum(bytes);
-    return error_of(bytes);
-  };
-  EXPECT_THAT(with("[0.0,1.0,2.0]", "[0.0,2.0,1.0]"), HasSubstr("keypoints do not rise"));
-  EXPECT_THAT(with("\"words\":[\"x\",\"y\"]", "\"words\":[\"x\",\"x\"]"),
+  EXPECT_THAT(error_with("[0.0,1.0,2.0]", "[0.0,2.0,1.0]"), HasSubstr("keypoints do not rise"));
+  EXPECT_THAT(error_with("\"words\":[\"x\",\"y\"]", "\"words\":[\"x\",\"x\"]"),
               HasSubstr("words repeat"));
-  EXPECT_THAT(with("\"scale\":1.0", "\"scale\":0.0"), HasSubstr("not positive"));
-  EXPECT_THAT(with("\"scale\":1.0", "\"scale\":1e99"), HasSubstr("not a float"));
-  EXPECT_THAT(with("lat(2x2)", "lat(2x9)"), HasSubstr("wires"));
-  EXPECT_THAT(with("lin(4", "lin(9000000"), HasSubstr("parameters"));
-  EXPECT_THAT(with("\"name\":\"b\"", "\"name\":\"a\""), HasSubstr("same name"));
-  EXPECT_THAT(with("\"kind\":\"category\"", "\"kind\":\"colour\""),
+  EXPECT_THAT(error_with("\"scale\":1.0", "\"scale\":0.0"), HasSubstr("not positive"));
+  EXPECT_THAT(error_with("\"scale\":1.0", "\"scale\":1e99"), HasSubstr("not a float"));
+  EXPECT_THAT(error_with("lat(2x2)", "lat(2x9)"), HasSubstr("wires"));
+  EXPECT_THAT(error_with("lin(4", "lin(9000000"), HasSubstr("parameters"));
+  EXPECT_THAT(error_with("\"name\":\"b\"", "\"name\":\"a\""), HasSubstr("same name"));
+  EXPECT_THAT(error_with("\"kind\":\"category\"", "\"kind\":\"colour\""),
               HasSubstr("'colour' is no kind"));
-  EXPECT_THAT(with("{\"espalier\"", "{\"espalier"), HasSubstr("header"));
+  EXPECT_THAT(error_with("{\"espalier\"", "{\"espalier"), HasSubstr("header"));
+  EXPECT_THAT(error_with("\"keypoints\":[-1.0,1.0]", "\"keypoints\":5.0"),
+              HasSubstr("keypoints is not a list"));
+  EXPECT_THAT(error_with("\"shares\":[0.75,0.25]", "\"shares\":{\"x\":1,\"y\":1}"),
+              HasSubstr("shares is not a list"));
+  EXPECT_THAT(error_with("\"shares\":[0.75,0.25]", "\"shares\":[0.0,0.0]"),
+              HasSubstr("without a sum"));
+  EXPECT_THAT(error_with("\"pools_rare\":false,\"missing\":[]}],",
+                         "\"pools_rare\":true,\"missing\":[]}],\"features\":7,"),
+              HasSubstr("features is not a list"));
+}
+
+TEST(ModelFile, AnArchitectureThatLeavesSomethingOpenIsRefusedBeforeItIsBuilt) {
+  const std::string settled =
+      "cal(3) lin(4,monotone=2) cal(3) gather(2,0,1,3) lat(2x2) lin(1,monotone=1)";
+  const std::string written = to_string(small_model().members[0].architecture());
+  for (const char* open : {"cal(3) gather(4096x4096) lat(4096x4096) lin(1)", "cal lin(1)",
+                           "cal(3) lin", "cal(3) gather lat(2x2) lin(1)", "cal(3) lat"}) {
+    EXPECT_THAT(error_with(written, open), HasSubstr("leaves something open")) << open;
+  }
+  EXPECT_THAT(error_with(written, "cal(3) lin(4,monotone=2) cal(3) lat(2x2) lin(1,monotone=1)"),
+              HasSubstr("not written as it is built"));
+  EXPECT_THAT(error_with("lin(4", "lin(04"), HasSubstr("not written as it is built"));
+  EXPECT_THAT(error_with("lin(4", "lin(99999999999999999999"), HasSubstr("whole number"));
+}
+
+TEST(ModelFile, NestedHeadersAndTooManyNetworksAreRefused) {
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  EXPECT_THAT(error_with("\"training\":{}", "\"training\":{\"x\":" + deep + "}"),
+              HasSubstr("header: nested deeper than 64"));
+  std::string many = "\"architectures\":[";
+  for (int i = 0; i < 1000; ++i) many += "\"lin(1)\",";
+  EXPECT_THAT(error_with("\"architectures\":[", many), HasSubstr("1001 networks"));
+}
+
+TEST(ModelFile, TextThatIsNotUtf8IsRefused) {
+  EXPECT_THAT(error_with("\"name\":\"a\"", "\"name\":\"\xff\""), HasSubstr("UTF-8"));
+  EXPECT_THAT(error_with("\"training\":{}", "\"training\":{\"\x80\":1e999}"), HasSubstr("UTF-8"));
+}
+
+TEST(ModelFile, ParametersThatCouldOverflowAreRefused) {
+  ModelData model = small_model();
+  const Network& network = model.members[0];
+  model.members[0].params()[network.offset(1)] = 3e38f;
+  EXPECT_THAT(error_of(format_model(model)), HasSubstr("layer 2: an output may reach 6e+38"));
+  EXPECT_EQ(error_of(format_model(model), Inequalities::may_fail), "no error");
+  EXPECT_FALSE(verify(Model(std::make_shared<const ModelData>(std::move(model)))).holds());
+}
+
+TEST(ModelFile, RangesThatNobodyCanDivideByAreRefused) {
+  for (const auto& [lo, hi] :
+       {std::pair{0.0f, 1e-45f}, {-3e38f, 3e38f}, {1.0f, 1.0f}, {1.0f, 0.0f}}) {
+    ModelData model = small_model();
+    model.members[0].layer(2).constants()[0] = lo;
+    model.members[0].layer(2).constants()[1] = hi;
+    EXPECT_THAT(error_of(format_model(model)), HasSubstr("range")) << lo << ':' << hi;
+  }
+}
+
+// Loads, is proved and predicts numbers.
+void expect_usable(const std::string& bytes) {
+  const Model model(
+      std::make_shared<const ModelData>(parse_model(bytes, "m.esp", Inequalities::must_hold)));
+  EXPECT_TRUE(verify(model).holds());
+  for (const float p : model.predict(schema_rows(model.schema()), Output::prediction, 1))
+    EXPECT_FALSE(std::isnan(p));
+}
+
+TEST(ModelFile, EveryBitFlipUnderARightChecksumIsRefusedOrGivesAUsableModel) {
+  const std::string bytes = format_model(small_model());
+  int num_loaded = 0;
+  for (std::size_t i = 0; i + 8 < bytes.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = bytes;
+      flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
+      repair_checksum(flipped);
+      if (error_of(flipped) != "no error") continue;
+      SCOPED_TRACE(testing::Message() << "byte " << i << ", bit " << bit);
+      expect_usable(flipped);
+      ++num_loaded;
+    }
+  }
+  EXPECT_GT(num_loaded, 100);  // low bits of parameters, letters of words
 }
 
 TEST(ModelFile, AStrangeTrainingRecordDoesNotBreakInspect) {
-  // The small model has an empty one.
-  EXPECT_THAT(inspect_text(Model(std::make_shared<const ModelData>(small_model()))),
-              HasSubstr("trained on"));
+  for (const char* training :
+       {"{}", R"({"train_rows":"many","valid_rows":-1,"validation":[1,"x"]})",
+        R"({"train_rows":null,"validation":7})", R"({"validation":{"auc":[]}})"}) {
+    ModelData model = small_model();
+    model.training_json = training;
+    EXPECT_THAT(inspect_text(Model(std::make_shared<const ModelData>(std::move(model)))),
+                HasSubstr("trained on    0 rows"))
+        << training;
+  }
+}
+
+TEST(ModelFile, AnOrderedFeatureMayHaveFewerWordsThanKeypoints) {
+  ModelData model = small_model();
+  model.schema.features[0].kind = FeatureKind::ordered;
+  model.schema.features[0].words = {"low", "high"};
+  const Model three_keypoints(std::make_shared<const ModelData>(std::move(model)));
+  EXPECT_THAT(inspect_text(three_keypoints), HasSubstr("a: 0 -> "));
 }
 
 TEST(Model, ShowsAnArchitectureThatCanBeBuiltAgain) {

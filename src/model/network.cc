@@ -21,6 +21,13 @@ Network::Network(const Architecture& architecture, std::vector<Wire> inputs,
   params_.resize(total);
 }
 
+double Network::largest_input() const {
+  int largest = 0;
+  for (const Wire& wire : layer(0).inputs())
+    largest = std::max({largest, wire.keypoints, wire.num_categories()});
+  return largest;
+}
+
 Network::Scratch::Scratch(const Network& network) {
   std::size_t total = 0, widest = 0, layer_size = 0;
   const auto add_tile = [&](int wires) {

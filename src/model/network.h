@@ -28,6 +28,8 @@ class Network {
   Layer& layer(int index) { return *layers_[static_cast<std::size_t>(index)]; }
   std::size_t offset(int index) const { return offsets_[static_cast<std::size_t>(index)]; }
   int num_inputs() const { return layer(0).num_inputs(); }
+  /// No position or code of a feature is larger than this.
+  double largest_input() const;
 
   std::span<float> params() { return params_; }
   std::span<const float> params() const { return params_; }

@@ -76,6 +76,18 @@ TEST(Network, TheFastForwardAgreesWithTheReference) {
   }
 }
 
+TEST(Network, NoOutputIsLargerThanTheLayersSay) {
+  Random random(11);
+  for (int i = 0; i < 50; ++i) {
+    const Network network = random_network(random);
+    double largest = network.largest_input();
+    for (int l = 0; l < network.num_layers(); ++l)
+      largest = network.layer(l).largest_output(network.layer_params(l), largest);
+    for (int r = 0; r < 50; ++r)
+      ASSERT_LE(std::fabs(network.evaluate(random_row(network, random))), largest);
+  }
+}
+
 TEST(Network, GradientsReachEveryLayer) {
   Random random(5);
   const Network network = random_network(random);

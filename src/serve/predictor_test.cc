@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "data/encode.h"
-#include "espalier/error.h"
 #include "hwy/targets.h"
 #include "model/random_model.h"
 
@@ -163,22 +162,6 @@ TEST(Predictor, ClipsInfinitiesAndTakesNanAsMissing) {
   EXPECT_EQ(predictor.code(2, "blue"), 2);
   EXPECT_TRUE(std::isnan(predictor.code(2, "green")));
   EXPECT_TRUE(std::isnan(predictor.code(0, "1")));
-}
-
-TEST(Predictor, RefusesWeightsWhoseSumsCouldOverflow) {
-  Random random(1);
-  const Model small = random_model(random);
-  auto data = std::make_shared<ModelData>(ModelData{.schema = small.schema()});
-  data->members.emplace_back(parse_architecture("cal lin(1)"), input_wires(data->schema),
-                             MonotoneCalibrators::required, Random(1));
-  data->members[0].params().back() = 3e38f;  // the bias
-  try {
-    const Predictor predictor{Model(std::shared_ptr<const ModelData>(data))};
-    FAIL() << "took a bias of 3e38";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
-    EXPECT_NE(std::string(error.what()).find("lin(1"), std::string::npos) << error.what();
-  }
 }
 
 TEST(Predictor, PredictingCannotThrow) {

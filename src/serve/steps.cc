@@ -17,18 +17,10 @@ namespace espalier {
 
 namespace {
 
-// No sum of a network may come near the largest float, 3.4e38: an infinity less an infinity is
-// nothing that could rise.
-constexpr double kMaxMagnitude = 1e37;
-
 // How a table in [1, 2] leads back to its values: fma(range, y - 1, low).
 struct WayBack {
   float low;
   float range;
-
-  double magnitude() const {
-    return std::max(std::abs(static_cast<double>(low)), std::abs(static_cast<double>(low) + range));
-  }
 };
 
 // Moves values into [1, 2]; each operation rounds monotonically, so their order stays.
@@ -66,7 +58,6 @@ class RawCalibrators final : public Step {
       }
       unit.table.resize(values.size());
       if (!values.empty()) unit.back = enter_binade(values, unit.table.data());
-      magnitudes_.push_back(values.empty() ? wire.num_categories() : unit.back.magnitude());
       units_.push_back(std::move(unit));
     }
     scratch_size_ = kTile;
@@ -117,18 +108,12 @@ class RawCalibrators final : public Step {
 class UniformCalibrators final : public Step {
  public:
   UniformCalibrators(const Calibrators& layer, const float* params)
-      : last_(layer.keypoints(0) - 1) {
-    const auto num_units = static_cast<std::size_t>(layer.num_units());
+      : last_(layer.keypoints(0) - 1), num_units_(static_cast<std::size_t>(layer.num_units())) {
     const auto keypoints = static_cast<std::size_t>(last_ + 1);
-    for (auto* array : {&lo_, &inverse_step_, &range_, &low_}) array->resize(padded(num_units));
-    tables_.resize(padded(num_units) * keypoints);
-    for (std::size_t u = 0; u < num_units; ++u) {
+    for (auto* array : {&lo_, &inverse_step_, &range_, &low_}) array->resize(padded(num_units_));
+    tables_.resize(padded(num_units_) * keypoints);
+    for (std::size_t u = 0; u < num_units_; ++u) {
       const UniformKeypoints own = layer.uniform_keypoints(static_cast<int>(u));
-      if (std::abs(own.lo) > kMaxMagnitude || !std::isnormal(own.inverse_step)) {
-        throw Error(
-            ErrorKind::unsupported,
-            fmt::format("calibrator {} has a range beyond float, {}:{}", u, own.lo, own.hi));
-      }
       keypoints_.push_back(own);
       lo_[u] = own.lo;
       inverse_step_[u] = own.inverse_step;
@@ -136,13 +121,12 @@ class UniformCalibrators final : public Step {
                                         tables_.data() + u * keypoints);
       range_[u] = back.range;
       low_[u] = back.low;
-      magnitudes_.push_back(back.magnitude());
     }
   }
 
   void tile(const float* in, float* out, float*) const noexcept override {
     const float* table = tables_.data();
-    for (std::size_t u = 0; u < num_outputs(); ++u, in += kTile, out += kTile, table += last_ + 1) {
+    for (std::size_t u = 0; u < num_units_; ++u, in += kTile, out += kTile, table += last_ + 1) {
       calibrate(table, keypoints_[u], in, out);
       leave_binade(range_[u], low_[u], out, kTile);
     }
@@ -151,11 +135,12 @@ class UniformCalibrators final : public Step {
   void row(const float* in, float* out, float*) const noexcept override {
     const UniformTables units = {lo_.data(),    inverse_step_.data(), tables_.data(),
                                  range_.data(), low_.data(),          last_};
-    for (std::size_t u = 0; u < num_outputs(); u += 16) calibrate_row(units, u, in + u, out + u);
+    for (std::size_t u = 0; u < num_units_; u += 16) calibrate_row(units, u, in + u, out + u);
   }
 
  private:
   int last_;
+  std::size_t num_units_;
   std::vector<UniformKeypoints> keypoints_;
   std::vector<float> lo_, inverse_step_, tables_, range_, low_;
 };
@@ -164,14 +149,13 @@ class UniformCalibrators final : public Step {
 // the order of the inputs: with weights >= 0 no output falls when an input rises.
 class LinearStep final : public Step {
  public:
-  LinearStep(const Linear& layer, const float* params, const std::vector<double>& magnitudes)
+  LinearStep(const Linear& layer, const float* params)
       : num_outputs_(static_cast<std::size_t>(layer.num_outputs())),
         monotone_outputs_(layer.monotone_outputs()),
         monotone_terms_(layer.terms(0)),
         free_terms_(layer.terms(layer.num_outputs() - 1)),
         params_(params, params + layer.num_params()),
         bias_(params_.data() + layer.bias_begin()) {
-    for (const float bias : std::span(bias_, num_outputs_)) magnitudes_.push_back(std::abs(bias));
     for (int j = 0; j < layer.num_inputs(); ++j) {
       const auto [begin, end] = layer.reach(j);
       const Wire& wire = layer.inputs()[static_cast<std::size_t>(j)];
@@ -180,12 +164,7 @@ class LinearStep final : public Step {
         add_category(j, begin, static_cast<std::size_t>(end - begin), weights, wire.shares);
         continue;
       }
-      const Number number = {j, begin, static_cast<std::size_t>(end - begin), weights};
-      for (std::size_t i = 0; i < number.width; ++i) {
-        magnitudes_[static_cast<std::size_t>(begin) + i] +=
-            std::abs(weights[i]) * magnitudes[static_cast<std::size_t>(j)];
-      }
-      numbers_.push_back(number);
+      numbers_.push_back({j, begin, static_cast<std::size_t>(end - begin), weights});
     }
     if (!categories_.empty()) scratch_size_ = kTile * num_outputs_;
   }
@@ -231,13 +210,8 @@ class LinearStep final : public Step {
   void add_category(int wire, int begin, std::size_t width, const float* weights,
                     const std::vector<float>& shares) {
     Category category = {wire, begin, width, {weights, weights + shares.size() * width}};
-    for (std::size_t i = 0; i < width; ++i) {
+    for (std::size_t i = 0; i < width; ++i)
       category.rows.push_back(mean_of(weights + i, width, shares));
-      double largest = 0;
-      for (std::size_t c = 0; c < shares.size(); ++c)
-        largest = std::max(largest, std::abs(static_cast<double>(weights[c * width + i])));
-      magnitudes_[static_cast<std::size_t>(begin) + i] += largest;
-    }
     categories_.push_back(std::move(category));
   }
 
@@ -275,7 +249,6 @@ class MultilinearLattices final : public Step {
     for (std::size_t g = 0; g < num_lattices_; ++g) {
       back_.push_back(
           enter_binade({params + g * vertices, vertices}, slopes_.data() + g * vertices));
-      magnitudes_.push_back(back_.back().magnitude());
     }
     while (cut_ + 1 < size_ && num_lattices_ << cut_ < 16) ++cut_;
     const std::size_t parts = num_lattices_ << cut_, part_vertices = vertices >> cut_;
@@ -344,7 +317,6 @@ class SimplexLattices final : public Step {
     for (std::size_t g = 0; g < num_lattices_; ++g) {
       back_.push_back(
           enter_binade({params + g * vertices, vertices}, theta_.data() + g * vertices));
-      magnitudes_.push_back(back_.back().magnitude());
     }
   }
 
@@ -391,9 +363,7 @@ class SimplexLattices final : public Step {
 
 class GatherStep final : public Step {
  public:
-  GatherStep(const Gather& layer, const std::vector<double>& magnitudes) : wires_(layer.wires()) {
-    for (const int wire : wires_) magnitudes_.push_back(magnitudes[static_cast<std::size_t>(wire)]);
-  }
+  explicit GatherStep(const Gather& layer) : wires_(layer.wires()) {}
 
   void tile(const float* in, float* out, float*) const noexcept override {
     for (const int wire : wires_) out = std::copy_n(in + wire * kTile, kTile, out);
@@ -409,10 +379,7 @@ class GatherStep final : public Step {
 
 class SumStep final : public Step {
  public:
-  explicit SumStep(const std::vector<double>& magnitudes) : num_inputs_(magnitudes.size()) {
-    magnitudes_.push_back(0);
-    for (const double magnitude : magnitudes) magnitudes_[0] += magnitude;
-  }
+  explicit SumStep(const Sum& layer) : num_inputs_(static_cast<std::size_t>(layer.num_inputs())) {}
 
   void tile(const float* in, float* out, float*) const noexcept override {
     std::fill_n(out, kTile, 0.0f);
@@ -429,8 +396,7 @@ class SumStep final : public Step {
   std::size_t num_inputs_;
 };
 
-std::unique_ptr<const Step> compile(LayerKind kind, const Layer& layer, const float* params,
-                                    const std::vector<double>& magnitudes) {
+std::unique_ptr<const Step> compile(LayerKind kind, const Layer& layer, const float* params) {
   switch (kind) {
     case LayerKind::cal: {
       const auto& calibrators = static_cast<const Calibrators&>(layer);
@@ -438,7 +404,7 @@ std::unique_ptr<const Step> compile(LayerKind kind, const Layer& layer, const fl
       return std::make_unique<UniformCalibrators>(calibrators, params);
     }
     case LayerKind::lin:
-      return std::make_unique<LinearStep>(static_cast<const Linear&>(layer), params, magnitudes);
+      return std::make_unique<LinearStep>(static_cast<const Linear&>(layer), params);
     case LayerKind::lat: {
       const auto& lattices = static_cast<const Lattices&>(layer);
       if (lattices.interpolation() == Interpolation::simplex)
@@ -446,9 +412,9 @@ std::unique_ptr<const Step> compile(LayerKind kind, const Layer& layer, const fl
       return std::make_unique<MultilinearLattices>(lattices, params);
     }
     case LayerKind::gather:
-      return std::make_unique<GatherStep>(static_cast<const Gather&>(layer), magnitudes);
+      return std::make_unique<GatherStep>(static_cast<const Gather&>(layer));
     case LayerKind::sum:
-      return std::make_unique<SumStep>(magnitudes);
+      return std::make_unique<SumStep>(static_cast<const Sum&>(layer));
   }
   throw Error(ErrorKind::unsupported, "a layer that the predictor does not know");
 }
@@ -456,25 +422,15 @@ std::unique_ptr<const Step> compile(LayerKind kind, const Layer& layer, const fl
 }  // namespace
 
 CompiledNetwork::CompiledNetwork(const Network& network) {
-  std::vector<double> magnitudes;
-  for (const Wire& wire : network.layer(0).inputs()) {
-    magnitudes.push_back(std::max(wire.keypoints, wire.num_categories()));
-  }
-  std::size_t widest = magnitudes.size();
+  auto widest = static_cast<std::size_t>(network.num_inputs());
   for (int l = 0; l < network.num_layers(); ++l) {
     const LayerSpec& spec = network.architecture().layers[static_cast<std::size_t>(l)];
-    steps_.push_back(compile(spec.kind, network.layer(l), network.layer_params(l), magnitudes));
-    magnitudes = steps_.back()->magnitudes();
-    const double largest = *std::max_element(magnitudes.begin(), magnitudes.end());
-    if (!(largest <= kMaxMagnitude)) {
-      throw Error(ErrorKind::unsupported,
-                  fmt::format("layer {}, {}: an output may reach {:.3g}, wanted at most {:.3g}",
-                              l + 1, to_string(spec), largest, kMaxMagnitude));
-    }
-    widest = std::max(widest, magnitudes.size());
+    const Layer& layer = network.layer(l);
+    steps_.push_back(compile(spec.kind, layer, network.layer_params(l)));
+    widest = std::max(widest, static_cast<std::size_t>(layer.num_outputs()));
     step_scratch_size_ = std::max(step_scratch_size_, steps_.back()->scratch_size());
   }
-  wires_size_ = std::max(widest * kTile, padded(widest));
+  wires_size_ = padded(widest) * kTile;
 }
 
 const float* CompiledNetwork::tile(float* scratch) const noexcept {

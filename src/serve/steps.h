@@ -29,20 +29,17 @@ class Step {
   /// in: [num_inputs], out: [num_outputs], both padded.
   virtual void row(const float* in, float* out, float* scratch) const noexcept = 0;
 
-  std::size_t num_outputs() const { return magnitudes_.size(); }
   std::size_t scratch_size() const { return scratch_size_; }
-  /// How large each output can be, whatever the inputs.
-  const std::vector<double>& magnitudes() const { return magnitudes_; }
 
  protected:
   Step() = default;
-  std::vector<double> magnitudes_;
   std::size_t scratch_size_ = 0;
 };
 
-/// A network as steps.
-struct CompiledNetwork {
-  /// Throws Error (unsupported) if a sum could overflow.
+/// A network as steps. Its parameters must pass check_network: then no value on a wire overflows,
+/// and no infinity meets another.
+class CompiledNetwork {
+ public:
   explicit CompiledNetwork(const Network& network);
 
   /// Both read the encoded inputs at the beginning of scratch, which they overwrite.

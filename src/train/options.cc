@@ -9,19 +9,18 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "core/check_fields.h"
+#include "core/json.h"
 #include "core/text.h"
 #include "espalier/error.h"
 
 namespace espalier {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Strings = std::vector<std::string>;
 
 template <class T>
@@ -138,17 +137,10 @@ void read_value(T& value, const Json& json, const Place& place) {
 }
 
 Json parse_object(const std::string& text, const std::string& place) {
-  try {
-    Json json = Json::parse(text);
-    if (json.is_object()) return json;
-    throw Error(ErrorKind::argument,
-                fmt::format("{}: wanted a JSON object, found {}", place, shown(json)));
-  } catch (const Json::parse_error& error) {
-    // The message starts with "[json.exception.parse_error.101] ", which tells a user nothing.
-    const std::string_view message = error.what();
-    throw Error(ErrorKind::argument,
-                fmt::format("{}: not JSON: {}", place, message.substr(message.find(']') + 2)));
-  }
+  Json json = parse_json(text, ErrorKind::argument, place);
+  if (json.is_object()) return json;
+  throw Error(ErrorKind::argument,
+              fmt::format("{}: wanted a JSON object, found {}", place, shown(json)));
 }
 
 void require_known_fields(const Json& json, const std::string& place) {

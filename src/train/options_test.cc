@@ -140,6 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
     Table, ApplyBadJson,
     testing::Values(
         BadJson{"[1]", "config.json: wanted a JSON object, found [1]"},
+        BadJson{R"({"seed": 1e999})", "config.json: not JSON: number overflow parsing '1e999'"},
         BadJson{R"({"epoch": 3})", "config.json: 'epoch' is no field; did you mean 'epochs'?"},
         BadJson{R"({"temperature": 3})", "config.json: 'temperature' is no field"},
         BadJson{R"({"epochs": "ten"})",
@@ -172,6 +173,11 @@ TEST(ApplyJson, SaysWhereTextIsNotJson) {
   const std::string message = error_of_json("{\"epochs\": 3,\n oops}");
   EXPECT_EQ(message.find("config.json: not JSON: parse error at line 2, column"), 0u) << message;
   EXPECT_EQ(error_of_json("").find("config.json: not JSON: "), 0u);
+}
+
+TEST(ApplyJson, RefusesTextThatIsNestedTooDeeply) {
+  EXPECT_EQ(error_of_json("{\"label\": " + std::string(100000, '[')),
+            "config.json: nested deeper than 64");
 }
 
 TEST(ApplyJson, CutsLongValuesShort) {

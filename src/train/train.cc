@@ -14,7 +14,6 @@
 #include "data/encode.h"
 #include "data/schema_builder.h"
 #include "espalier/error.h"
-#include "espalier/predictor.h"
 #include "eval/judge.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
@@ -158,10 +157,10 @@ std::string training_json(const Prepared& p, const std::vector<Epoch>& best,
   return json.dump();
 }
 
-// No model leaves that was not checked, or that no predictor could serve. Every step of training
-// projects, so a broken inequality would be an error in the library.
-void require_proof(const Model& model) {
-  for (const Network& member : model.data().members) {
+// No model leaves that was not checked. Every step of training projects, so a broken inequality
+// would be an error in the library.
+void require_proof(const ModelData& model) {
+  for (const Network& member : model.members) {
     check_network(
         member,
         [](const std::string& culprit) {
@@ -170,7 +169,6 @@ void require_proof(const Model& model) {
         },
         [](int, const Check&) {});
   }
-  const Predictor predictor(model);
 }
 
 // Trains the members one after another, reports as it goes and writes checkpoints.
@@ -200,7 +198,7 @@ class Session {
       best_.push_back(train_member(m, checkpoint));
       checkpoint.reset();
     }
-    require_proof(Model(model_));
+    require_proof(*model_);
     std::vector<MetricValue> metrics;
     if (p_.valid.num_rows > 0) metrics = judge(Model(model_), p_.valid, pool_);
     model_->training_json = training_json(p_, best_, metrics);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: rows that any model can read and that reach its edges.
+#pragma once
+
+#include <limits>
+
+#include "espalier/schema.h"
+#include "espalier/table.h"
+
+namespace espalier {
+
+// The ends of the keypoints, their middle, beyond them, and missing; known and unknown words.
+inline Table schema_rows(const Schema& schema) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  Table table{.name = "rows", .num_rows = 6};
+  for (const Feature& feature : schema.features) {
+    Column column{.name = feature.name};
+    if (feature.kind == FeatureKind::number) {
+      const float first = feature.keypoints.front(), last = feature.keypoints.back();
+      column.numbers = {first, last, kNan, -kInfinity, kInfinity, first / 2 + last / 2};
+    } else {
+      column.type = ColumnType::category;
+      column.words = {feature.words.front(), feature.words.back(), "a word that nobody has seen"};
+      column.codes = {0, 1, kMissingCode, 2, 0, 1};
+    }
+    table.columns.push_back(std::move(column));
+  }
+  return table;
+}
+
+}  // namespace espalier
