@@ -45,6 +45,7 @@ class Predictor {
 
    private:
     friend class Predictor;
+    float* begin() noexcept;  // on a cache line
     std::vector<float> floats_;
   };
 

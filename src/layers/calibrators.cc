@@ -45,7 +45,10 @@ Calibrators::Calibrators(std::vector<Wire> inputs, const Shape& shape)
   const Range range = shape.range.value_or(Range{0, 1});
   for (int u = 0; u < num_inputs(); ++u) {
     add_unit(num_params_of(wire(u), shape_));
-    outputs_.push_back(kind(u) == UnitKind::pass ? wire(u) : Wire{.monotone = wire(u).monotone});
+    outputs_.push_back(kind(u) == UnitKind::pass
+                           ? wire(u)
+                           : Wire{.monotone = wire(u).monotone,
+                                  .in_unit = shape_.bounds == OutputBounds::unit_interval});
     constants_.push_back(range.lo);
     constants_.push_back(range.hi);
   }

@@ -215,6 +215,15 @@ void add_scaled(float weight, const float* x, float* out, std::size_t n) {
   for (; i < n; ++i) out[i] = std::fma(weight, x[i], out[i]);
 }
 
+void clip_to_unit(const float* in, std::size_t n, float* out) {
+  for (std::size_t i = 0; i < n; i += 16) store(clamp(load(in + i), set(0), set(1)), out + i);
+}
+
+void keep_where_unit(const float* in, std::size_t n, float* grad) {
+  for (std::size_t i = 0; i < n; i += 16)
+    store(keep_inside(load(grad + i), load(in + i), set(0), set(1)), grad + i);
+}
+
 void tile_to_rows(const float* wires, int n, float* rows) {
   int i = 0;
   for (; i + 16 <= n; i += 16) {
@@ -303,6 +312,8 @@ HWY_EXPORT(weighted_sum);
 HWY_EXPORT(add_outer);
 HWY_EXPORT(add);
 HWY_EXPORT(add_scaled);
+HWY_EXPORT(clip_to_unit);
+HWY_EXPORT(keep_where_unit);
 HWY_EXPORT(tile_to_rows);
 HWY_EXPORT(rows_to_tile);
 HWY_EXPORT(adam_step);
@@ -335,6 +346,12 @@ void add_outer(const float* x, const float* rows, std::size_t stride, std::size_
 void add(const float* x, float* out, std::size_t n) { HWY_DYNAMIC_DISPATCH(add)(x, out, n); }
 void add_scaled(float weight, const float* x, float* out, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(add_scaled)(weight, x, out, n);
+}
+void clip_to_unit(const float* in, std::size_t n, float* out) {
+  HWY_DYNAMIC_DISPATCH(clip_to_unit)(in, n, out);
+}
+void keep_where_unit(const float* in, std::size_t n, float* grad) {
+  HWY_DYNAMIC_DISPATCH(keep_where_unit)(in, n, grad);
 }
 void tile_to_rows(const float* wires, int n, float* rows) {
   HWY_DYNAMIC_DISPATCH(tile_to_rows)(wires, n, rows);

@@ -66,6 +66,11 @@ void add(const float* x, float* out, std::size_t n);
 /// out[i] = fma(weight, x[i], out[i]), n floats.
 void add_scaled(float weight, const float* x, float* out, std::size_t n);
 
+/// out[i] = in[i] clipped to [0, 1], n floats, a multiple of 16; and its gradient: grad[i] becomes
+/// 0 where in[i] was clipped.
+void clip_to_unit(const float* in, std::size_t n, float* out);
+void keep_where_unit(const float* in, std::size_t n, float* grad);
+
 /// wires[n][kTile] -> rows[kTile][n], and back.
 void tile_to_rows(const float* wires, int n, float* rows);
 void rows_to_tile(const float* rows, int n, float* wires);

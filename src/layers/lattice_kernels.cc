@@ -34,6 +34,13 @@ constexpr int kVectors = 4;
 #else
 constexpr int kVectors = 1;
 #endif
+// A whole tree in registers is one long function. Without registers, or under a sanitizer, that
+// only takes long to compile.
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || !defined(NDEBUG)
+#define ESPALIER_TREE HWY_NOINLINE
+#else
+#define ESPALIER_TREE HWY_INLINE
+#endif
 
 struct Nodes {  // the same node for each of the rows
   V16 v[kVectors];
@@ -48,7 +55,7 @@ HWY_INLINE Nodes fold(const float* x, const Nodes& left, const Nodes& right) {
 
 // The node over the first `Inputs` inputs, depth first.
 template <int Inputs>
-HWY_INLINE Nodes tree(const float* slopes, const float* x) {
+ESPALIER_TREE Nodes tree(const float* slopes, const float* x) {
   if constexpr (Inputs == 1) {
     const V16 left = set(slopes[0]), slope = set(slopes[1]);
     Nodes node;
@@ -91,13 +98,7 @@ HWY_INLINE Nodes tree_of(const float* slopes, int size, const float* x) {
   }
 }
 
-HWY_INLINE void clip_tile(const float* in, int size, float* x) {
-  for (int i = 0; i < size * kTile; i += 16) store(clamp(load(in + i), set(0), set(1)), x + i);
-}
-
-void lattice_forward(const float* slopes, int size, const float* in, float* out) {
-  HWY_ALIGN float x[kMaxLatticeSize * kTile];
-  clip_tile(in, size, x);
+void lattice_forward(const float* slopes, int size, const float* x, float* out) {
   for (int r = 0; r < kTile; r += 16 * kVectors) {
     const Nodes root = tree_of(slopes, size, x + r);
     for (int i = 0; i < kVectors; ++i) store(root.v[i], out + r + 16 * i);
@@ -114,7 +115,7 @@ template <>
 struct Steps<1> {};
 
 template <int Inputs>
-HWY_INLINE V16 fold_and_keep(const float* slopes, const V16* x, Steps<Inputs>& steps) {
+ESPALIER_TREE V16 fold_and_keep(const float* slopes, const V16* x, Steps<Inputs>& steps) {
   if constexpr (Inputs == 1) {
     return fma(x[0], set(slopes[1]), set(slopes[0]));
   } else {
@@ -128,8 +129,8 @@ HWY_INLINE V16 fold_and_keep(const float* slopes, const V16* x, Steps<Inputs>& s
 // Carries the gradient g of a node down to its leaves. Adds the gradient of each input. sums:
 // [2^Inputs][16], added to: for each pair of leaves its gradient and that times input 0.
 template <int Inputs>
-HWY_INLINE void unfold(const float* slopes, const V16* x, const Steps<Inputs>& steps, V16 g,
-                       V16* grad_x, float* sums) {
+ESPALIER_TREE void unfold(const float* slopes, const V16* x, const Steps<Inputs>& steps, V16 g,
+                          V16* grad_x, float* sums) {
   if constexpr (Inputs == 1) {
     grad_x[0] = fma(g, set(slopes[1]), grad_x[0]);
     store(load(sums) + g, sums);
@@ -218,43 +219,40 @@ HWY_INLINE void fold_outer_backward(const float* x, int inputs, float* values, f
 
 // A lattice of blocks over `Inner` inputs and `outer` further ones.
 template <int Inner>
-HWY_INLINE void backward(const float* slopes, int outer, const float* in, const float* grad_out,
-                         float* grad_in, float* grad_theta, float* scratch) {
+HWY_INLINE void backward(const float* slopes, int outer, const float* x, const float* grad_out,
+                         float* grad_x, float* grad_theta, float* scratch) {
   const std::size_t blocks = std::size_t{1} << outer;
-  HWY_ALIGN float x[kMaxLatticeSize * kTile];
-  clip_tile(in, Inner + outer, x);
   float* weights = scratch;
   float* values = weights + blocks * kTile;
   float* sums = values + blocks * kTile;
-  for (int i = 0; i < Inner * kTile; i += 16) store(set(0), grad_in + i);
+  for (int i = 0; i < Inner * kTile; i += 16) store(set(0), grad_x + i);
   weigh_blocks(x + Inner * kTile, outer, grad_out, weights);
   for (std::size_t block = 0; block < blocks; ++block) {
     const float* own = slopes + (block << Inner);
-    block_backward<Inner>(own, x, weights + block * kTile, values + block * kTile, grad_in, sums);
+    block_backward<Inner>(own, x, weights + block * kTile, values + block * kTile, grad_x, sums);
     add_leaf_gradients<Inner>(sums, grad_theta + (block << Inner));
   }
-  fold_outer_backward(x + Inner * kTile, outer, values, weights, grad_in + Inner * kTile);
-  for (int i = 0; i < (Inner + outer) * kTile; i += 16)
-    store(keep_inside(load(grad_in + i), load(in + i), set(0), set(1)), grad_in + i);
+  fold_outer_backward(x + Inner * kTile, outer, values, weights, grad_x + Inner * kTile);
 }
 
-void lattice_backward(const float* slopes, int size, const float* in, const float* grad_out,
-                      float* grad_in, float* grad_theta, float* scratch) {
+void lattice_backward(const float* slopes, int size, const float* x, const float* grad_out,
+                      float* grad_x, float* grad_theta, float* scratch) {
   switch (size) {
     case 1:
-      return backward<1>(slopes, 0, in, grad_out, grad_in, grad_theta, scratch);
+      return backward<1>(slopes, 0, x, grad_out, grad_x, grad_theta, scratch);
     case 2:
-      return backward<2>(slopes, 0, in, grad_out, grad_in, grad_theta, scratch);
+      return backward<2>(slopes, 0, x, grad_out, grad_x, grad_theta, scratch);
     case 3:
-      return backward<3>(slopes, 0, in, grad_out, grad_in, grad_theta, scratch);
+      return backward<3>(slopes, 0, x, grad_out, grad_x, grad_theta, scratch);
     case 4:
-      return backward<4>(slopes, 0, in, grad_out, grad_in, grad_theta, scratch);
+      return backward<4>(slopes, 0, x, grad_out, grad_x, grad_theta, scratch);
     default:
-      return backward<kBlockInputs>(slopes, size - kBlockInputs, in, grad_out, grad_in, grad_theta,
+      return backward<kBlockInputs>(slopes, size - kBlockInputs, x, grad_out, grad_x, grad_theta,
                                     scratch);
   }
 }
 
+#undef ESPALIER_TREE
 }  // namespace HWY_NAMESPACE
 }  // namespace espalier
 HWY_AFTER_NAMESPACE();
@@ -272,8 +270,8 @@ void lattice_slopes(const float* theta, int size, float* slopes) {
   }
 }
 
-void lattice_forward(const float* slopes, int size, const float* in, float* out) {
-  HWY_DYNAMIC_DISPATCH(lattice_forward)(slopes, size, in, out);
+void lattice_forward(const float* slopes, int size, const float* x, float* out) {
+  HWY_DYNAMIC_DISPATCH(lattice_forward)(slopes, size, x, out);
 }
 
 std::size_t lattice_scratch(int size) {
@@ -282,10 +280,10 @@ std::size_t lattice_scratch(int size) {
   return 2 * blocks * kTile + std::max<std::size_t>(16, std::size_t{1} << inner) * 16;
 }
 
-void lattice_backward(const float* slopes, int size, const float* in, const float* grad_out,
-                      float* grad_in, float* grad_theta, float* scratch) {
+void lattice_backward(const float* slopes, int size, const float* x, const float* grad_out,
+                      float* grad_x, float* grad_theta, float* scratch) {
   HWY_DYNAMIC_DISPATCH(lattice_backward)
-  (slopes, size, in, grad_out, grad_in, grad_theta, scratch);
+  (slopes, size, x, grad_out, grad_x, grad_theta, scratch);
 }
 
 }  // namespace espalier

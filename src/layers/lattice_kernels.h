@@ -19,14 +19,14 @@ inline constexpr int kMaxLatticeSize = 20;
 /// theta[2^size] -> slopes[2^size].
 void lattice_slopes(const float* theta, int size, float* slopes);
 
-/// slopes[2^size] at in[size][kTile], clipped to [0, 1].
-void lattice_forward(const float* slopes, int size, const float* in, float* out);
+/// slopes[2^size] at x[size][kTile], within [0, 1].
+void lattice_forward(const float* slopes, int size, const float* x, float* out);
 
 /// Floats of scratch that lattice_backward needs.
 std::size_t lattice_scratch(int size);
 
-/// Adds to the gradient of theta and overwrites that of in.
-void lattice_backward(const float* slopes, int size, const float* in, const float* grad_out,
-                      float* grad_in, float* grad_theta, float* scratch);
+/// Adds to the gradient of theta and overwrites that of x.
+void lattice_backward(const float* slopes, int size, const float* x, const float* grad_out,
+                      float* grad_x, float* grad_theta, float* scratch);
 
 }  // namespace espalier

@@ -8,6 +8,7 @@
 
 #include "constraints/box.h"
 #include "constraints/cube.h"
+#include "layers/kernels.h"
 
 namespace espalier {
 
@@ -92,7 +93,10 @@ void simplex_backward(const float* theta, int size, const float* in, const float
 }  // namespace
 
 Lattices::Lattices(std::vector<Wire> inputs, const Shape& shape)
-    : Layer(std::move(inputs)), shape_(shape) {
+    : Layer(std::move(inputs)),
+      shape_(shape),
+      clips_(!std::all_of(this->inputs().begin(), this->inputs().end(),
+                          [](const Wire& wire) { return wire.in_unit; })) {
   const int num_lattices = num_inputs() / shape.size;
   for (int g = 0; g < num_lattices; ++g) {
     std::uint32_t dims = 0;
@@ -101,14 +105,15 @@ Lattices::Lattices(std::vector<Wire> inputs, const Shape& shape)
     }
     monotone_dims_.push_back(dims);
     add_unit(num_vertices());
-    outputs_.push_back({.monotone = dims != 0});
+    outputs_.push_back(
+        {.monotone = dims != 0, .in_unit = shape.bounds == OutputBounds::unit_interval});
   }
 }
 
-// The gradient of the inputs where nobody asks for it, the slopes of a lattice, and what its kernel
-// needs.
+// The clipped inputs of a lattice, their gradient where nobody asks for it, what its kernel needs,
+// and its slopes.
 std::size_t Lattices::scratch_size() const {
-  return static_cast<std::size_t>(kTile * shape_.size) + lattice_scratch(shape_.size) +
+  return 2 * static_cast<std::size_t>(kTile * shape_.size) + lattice_scratch(shape_.size) +
          num_vertices();
 }
 
@@ -124,33 +129,38 @@ void Lattices::evaluate(const float* params, const double* in, double* out) cons
 
 void Lattices::forward(const float* params, const float* in, float* out, float* scratch) const {
   const auto tile = static_cast<std::size_t>(kTile * shape_.size);
-  float* slopes = scratch;
+  float* slopes = scratch + tile;
   for (int g = 0; g < num_units(); ++g, in += tile, out += kTile) {
     const float* theta = params + unit_begin(g);
-    if (shape_.interpolation == Interpolation::multilinear) {
-      lattice_slopes(theta, shape_.size, slopes);
-      lattice_forward(slopes, shape_.size, in, out);
-    } else {
+    if (shape_.interpolation == Interpolation::simplex) {
       simplex_forward(theta, shape_.size, in, out);
+      continue;
     }
+    lattice_slopes(theta, shape_.size, slopes);
+    if (clips_) clip_to_unit(in, tile, scratch);
+    lattice_forward(slopes, shape_.size, clips_ ? scratch : in, out);
   }
 }
 
 void Lattices::backward(const float* params, const float* in, const float* grad_out, float* grad_in,
                         float* grad_params, float* scratch) const {
   const auto tile = static_cast<std::size_t>(kTile * shape_.size);
-  float* kernel_scratch = scratch + tile;
+  float* kernel_scratch = scratch + 2 * tile;
   float* slopes = kernel_scratch + lattice_scratch(shape_.size);
   for (int g = 0; g < num_units(); ++g, in += tile, grad_out += kTile) {
-    float* grad_x = grad_in != nullptr ? grad_in + static_cast<std::size_t>(g) * tile : scratch;
+    float* grad_x =
+        grad_in != nullptr ? grad_in + static_cast<std::size_t>(g) * tile : scratch + tile;
     const float* theta = params + unit_begin(g);
     float* grad_theta = grad_params + unit_begin(g);
-    if (shape_.interpolation == Interpolation::multilinear) {
-      lattice_slopes(theta, shape_.size, slopes);
-      lattice_backward(slopes, shape_.size, in, grad_out, grad_x, grad_theta, kernel_scratch);
-    } else {
+    if (shape_.interpolation == Interpolation::simplex) {
       simplex_backward(theta, shape_.size, in, grad_out, grad_x, grad_theta);
+      continue;
     }
+    lattice_slopes(theta, shape_.size, slopes);
+    if (clips_) clip_to_unit(in, tile, scratch);
+    lattice_backward(slopes, shape_.size, clips_ ? scratch : in, grad_out, grad_x, grad_theta,
+                     kernel_scratch);
+    if (clips_) keep_where_unit(in, tile, grad_x);
   }
 }
 

@@ -52,6 +52,7 @@ class Lattices final : public Layer {
 
  private:
   Shape shape_;
+  bool clips_;  // an input may leave [0, 1]
   std::vector<std::uint32_t> monotone_dims_;
 };
 

@@ -51,6 +51,7 @@ class Shares {
 /// One value a row between two layers.
 struct Wire {
   bool monotone = false;        // rises with the inputs that must raise the prediction
+  bool in_unit = false;         // always in [0, 1]
   int keypoints = 0;            // > 0: a raw number, as its position in [0, keypoints - 1]
   bool learns_missing = false;  // raw number: a negative position is a missing cell
   Shares shares = {};  // not empty: a raw category, as its code; the share of each code. The code

@@ -5,7 +5,9 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <memory>
 
+#include "core/aligned.h"
 #include "data/encode.h"
 #include "model/model_data.h"
 #include "serve/compiled.h"
@@ -81,7 +83,13 @@ float Predictor::code(std::size_t feature, std::string_view word) const noexcept
 }
 
 Predictor::Scratch::Scratch(const Predictor& predictor)
-    : floats_(predictor.compiled_->scratch_size) {}
+    : floats_(predictor.compiled_->scratch_size + kCacheLine / sizeof(float)) {}
+
+float* Predictor::Scratch::begin() noexcept {
+  void* begin = floats_.data();
+  std::size_t space = floats_.size() * sizeof(float);
+  return static_cast<float*>(std::align(kCacheLine, kCacheLine, begin, space));
+}
 
 float Predictor::predict(std::span<const float> row, Scratch& scratch,
                          Output output) const noexcept {
@@ -95,15 +103,16 @@ void Predictor::predict(std::span<const float> rows, std::span<float> out, Scrat
   const std::vector<Feature>& features = model().schema().features;
   assert(rows.size() == features.size() * out.size());
   assert(scratch.floats_.size() >= compiled_->scratch_size);
+  float* const floats = scratch.begin();
   const float* cell = rows.data();
   for (std::size_t first = 0; first < out.size(); first += kTile) {
     const std::size_t count = std::min<std::size_t>(kTile, out.size() - first);
-    float* encoded = scratch.floats_.data();
+    float* encoded = floats;
     for (std::size_t r = 0; r < count; ++r) {
       for (const Feature& feature : features) *encoded++ = encode_cell(feature, *cell++);
     }
     float* result = out.data() + first;
-    compiled_->scores(scratch.floats_.data(), count, scratch.floats_.data(), result);
+    compiled_->scores(floats, count, floats, result);
     for (std::size_t r = 0; r < count; ++r) result[r] = compiled_->output(result[r], output);
   }
 }
@@ -115,7 +124,7 @@ std::vector<float> scores(const Predictor& predictor, const Dataset& data, Threa
   std::vector<float> result(data.num_rows);
   const auto num_tasks = static_cast<int>((data.num_rows + kTaskRows - 1) / kTaskRows);
   pool.run(num_tasks, [&](int task) {
-    std::vector<float> scratch(compiled.scratch_size);
+    AlignedFloats scratch(compiled.scratch_size);
     const std::size_t begin = static_cast<std::size_t>(task) * kTaskRows;
     const std::size_t end = std::min(begin + kTaskRows, data.num_rows);
     for (std::size_t first = begin; first < end; first += kTile) {

@@ -142,7 +142,7 @@ class UniformCalibrators final : public Step {
   int last_;
   std::size_t num_units_;
   std::vector<UniformKeypoints> keypoints_;
-  std::vector<float> lo_, inverse_step_, tables_, range_, low_;
+  AlignedFloats lo_, inverse_step_, tables_, range_, low_;
 };
 
 // The bias, then the weights that the categories pick, then a fused multiply-add a number, each in
@@ -233,10 +233,6 @@ class LinearStep final : public Step {
   std::vector<Category> categories_;
 };
 
-void clip_unit(const float* in, std::size_t n, float* out) noexcept {
-  for (std::size_t i = 0; i < n; ++i) out[i] = std::min(std::max(in[i], 0.0f), 1.0f);
-}
-
 // Lattices whose table is folded input by input. For one row the lanes are lattices; where there
 // are fewer than 16, each is cut along its last dimensions into smaller ones that are folded
 // afterwards.
@@ -261,48 +257,53 @@ class MultilinearLattices final : public Step {
       float* theta = slopes_.data() + g * vertices;
       lattice_slopes(theta, size_, theta);
     }
-    scratch_size_ = padded(parts) + 16 * static_cast<std::size_t>(size_) + 16 * part_vertices;
+    const std::size_t row_size = padded(num_inputs()) + padded(parts) +
+                                 16 * static_cast<std::size_t>(size_) + 16 * part_vertices;
+    scratch_size_ = std::max(static_cast<std::size_t>(kTile * size_), row_size);
   }
 
-  void tile(const float* in, float* out, float*) const noexcept override {
-    for (std::size_t g = 0; g < num_lattices_; ++g) {
-      lattice_forward(slopes_.data() + (g << size_), size_, in, out);
+  void tile(const float* in, float* out, float* scratch) const noexcept override {
+    const auto inputs = static_cast<std::size_t>(kTile * size_);
+    for (std::size_t g = 0; g < num_lattices_; ++g, in += inputs, out += kTile) {
+      clip_to_unit(in, inputs, scratch);
+      lattice_forward(slopes_.data() + (g << size_), size_, scratch, out);
       leave_binade(back_[g].range, back_[g].low, out, kTile);
-      in += kTile * size_;
-      out += kTile;
     }
   }
 
   void row(const float* in, float* out, float* scratch) const noexcept override {
     const int part_size = size_ - cut_;
     const std::size_t parts = num_lattices_ << cut_;
-    float* values = scratch;
+    float* clipped = scratch;
+    float* values = clipped + padded(num_inputs());
     float* x = values + padded(parts);
     float* tree = x + 16 * part_size;
     const float* theta = by_lane_.data();
+    clip_to_unit(in, padded(num_inputs()), clipped);
     for (std::size_t first = 0; first < parts; first += 16) {
       for (std::size_t lane = 0; lane < 16; ++lane) {
         const std::size_t lattice = std::min(first + lane, parts - 1) >> cut_;
-        const float* own = in + lattice * static_cast<std::size_t>(size_);
-        for (int d = 0; d < part_size; ++d) clip_unit(own + d, 1, x + 16 * d + lane);
+        const float* own = clipped + lattice * static_cast<std::size_t>(size_);
+        for (int d = 0; d < part_size; ++d) x[16 * static_cast<std::size_t>(d) + lane] = own[d];
       }
       lattice_row(theta, part_size, x, tree, values + first);
       theta += std::size_t{16} << part_size;
     }
     for (std::size_t g = 0; g < num_lattices_; ++g) {
-      clip_unit(in + g * static_cast<std::size_t>(size_) + part_size,
-                static_cast<std::size_t>(cut_), x);
-      const float y = fold_in_place(values + (g << cut_), cut_, x);
+      const float* last_inputs = clipped + g * static_cast<std::size_t>(size_) + part_size;
+      const float y = fold_in_place(values + (g << cut_), cut_, last_inputs);
       out[g] = std::fma(back_[g].range, y - 1, back_[g].low);
     }
   }
 
  private:
+  std::size_t num_inputs() const { return num_lattices_ * static_cast<std::size_t>(size_); }
+
   int size_;
   int cut_ = 0;  // a lattice is 2^cut_ lanes
   std::size_t num_lattices_;
-  std::vector<float> slopes_;   // [lattice][2^size], see lattice_kernels.h
-  std::vector<float> by_lane_;  // [block][2^(size - cut)][16]
+  AlignedFloats slopes_;   // [lattice][2^size], see lattice_kernels.h
+  AlignedFloats by_lane_;  // [block][2^(size - cut)][16]
   std::vector<WayBack> back_;
 };
 

@@ -81,7 +81,9 @@ std::size_t mutate_header(std::uint8_t* data, std::size_t size, std::size_t max_
                           std::uint64_t header) {
   std::uint8_t* begin = data + kHeaderAt;
   const std::string rest(begin + header, data + size);
-  const std::uint64_t length = LLVMFuzzerMutate(begin, header, max_size - kHeaderAt - rest.size());
+  const std::size_t room = max_size - kHeaderAt - rest.size();
+  if (room == 0) return LLVMFuzzerMutate(data, size, max_size);
+  const std::uint64_t length = LLVMFuzzerMutate(begin, header, room);
   std::memcpy(begin + length, rest.data(), rest.size());
   std::memcpy(data + kLengthAt, &length, sizeof length);
   return kHeaderAt + length + rest.size();
@@ -99,6 +101,7 @@ std::size_t mutate(std::uint8_t* data, std::size_t size, std::size_t max_size, u
     put_float(data + begin, size - begin, seed / 8);
     return size;
   }
+  if (begin == max_size) return LLVMFuzzerMutate(data, size, max_size);
   return begin + LLVMFuzzerMutate(data + begin, size - begin, max_size - begin);
 }
 
