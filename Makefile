@@ -3,7 +3,7 @@
 JOBS := $(shell nproc)
 PREFIX ?= /usr/local
 LABELS = -LE long
-SOURCES = $(shell find include src cli tests -name '*.h' -o -name '*.cc')
+SOURCES = $(shell find include src cli tests bench -name '*.h' -o -name '*.cc')
 # Inputs that `make fuzz` tries a target.
 RUNS ?= 10000000
 FUZZERS = csv model config architecture
@@ -12,7 +12,7 @@ say = @printf '\n== %s\n' "$(1)"
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps build demo test test-release test-asan test-tsan test-fuzz test-all fuzz coverage \
-        format format-check install clean
+        bench format format-check install clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,15 @@ coverage:  ## which lines the tests run: a table, and build-coverage/report/inde
 	@ctest --preset coverage --parallel $(JOBS) --output-log build-coverage/ctest.log > /dev/null \
 	  || { tail -n 40 build-coverage/ctest.log; exit 1; }
 	@tools/coverage.py
+
+bench: deps  ## measure kernels and what the guarantee costs, on this machine
+	$(call say,Building the benchmarks)
+	@cmake --preset release --log-level=WARNING -DESPALIER_BUILD_BENCHMARKS=ON
+	@cmake --build --preset release --target bench_kernels bench_guarantee
+	$(call say,Kernels)
+	@build/bench/bench_kernels
+	$(call say,What bit-exact monotonicity costs)
+	@build/bench/bench_guarantee
 
 format: deps  ## format all sources in place
 	@clang-format -i $(SOURCES)
