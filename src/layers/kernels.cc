@@ -202,6 +202,37 @@ void add_outer(const float* x, const float* rows, std::size_t stride, std::size_
   }
 }
 
+void add_row_sums(const float* wires, std::size_t n, float* out) {
+  HWY_ALIGN float lanes[16 * 16];
+  for (std::size_t first = 0; first < n; first += 16) {
+    const std::size_t count = std::min<std::size_t>(16, n - first);
+    for (std::size_t i = 0; i < 16; ++i) {
+      const float* wire = wires + (first + std::min(i, count - 1)) * kTile;
+      V16 sum = load(wire);
+      for (int r = 16; r < kTile; r += 16) sum = sum + load(wire + r);
+      store(sum, lanes + 16 * i);
+    }
+    HWY_ALIGN float sums[16];
+    store(sum_rows(lanes), sums);
+    for (std::size_t i = 0; i < count; ++i) out[first + i] += sums[i];
+  }
+}
+
+void sum_of_rows(const float* first, const float* const* rows, std::size_t num_rows, std::size_t n,
+                 float* out) {
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    V16 sum = load(first + i);
+    for (std::size_t k = 0; k < num_rows; ++k) sum = sum + load(rows[k] + i);
+    store(sum, out + i);
+  }
+  for (; i < n; ++i) {
+    float sum = first[i];
+    for (std::size_t k = 0; k < num_rows; ++k) sum += rows[k][i];
+    out[i] = sum;
+  }
+}
+
 void add(const float* x, float* out, std::size_t n) {
   std::size_t i = 0;
   for (; i + 16 <= n; i += 16) store(load(out + i) + load(x + i), out + i);
@@ -310,6 +341,8 @@ HWY_EXPORT(calibrate_backward);
 HWY_EXPORT(add_terms);
 HWY_EXPORT(weighted_sum);
 HWY_EXPORT(add_outer);
+HWY_EXPORT(add_row_sums);
+HWY_EXPORT(sum_of_rows);
 HWY_EXPORT(add);
 HWY_EXPORT(add_scaled);
 HWY_EXPORT(clip_to_unit);
@@ -342,6 +375,13 @@ void weighted_sum(const float* weights, const float* wires, std::size_t n, float
 }
 void add_outer(const float* x, const float* rows, std::size_t stride, std::size_t n, float* out) {
   HWY_DYNAMIC_DISPATCH(add_outer)(x, rows, stride, n, out);
+}
+void add_row_sums(const float* wires, std::size_t n, float* out) {
+  HWY_DYNAMIC_DISPATCH(add_row_sums)(wires, n, out);
+}
+void sum_of_rows(const float* first, const float* const* rows, std::size_t num_rows, std::size_t n,
+                 float* out) {
+  HWY_DYNAMIC_DISPATCH(sum_of_rows)(first, rows, num_rows, n, out);
 }
 void add(const float* x, float* out, std::size_t n) { HWY_DYNAMIC_DISPATCH(add)(x, out, n); }
 void add_scaled(float weight, const float* x, float* out, std::size_t n) {

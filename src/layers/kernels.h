@@ -4,6 +4,7 @@
 // fused, and sums over the rows of a tile run over 16 fixed lanes that are folded in a fixed order.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "layers/layer.h"
@@ -59,6 +60,29 @@ void weighted_sum(const float* weights, const float* wires, std::size_t n, float
 
 /// out[i] += sum over the rows r of a tile of x[r] * rows[r * stride + i], i < n.
 void add_outer(const float* x, const float* rows, std::size_t stride, std::size_t n, float* out);
+
+/// out[i] += sum over the rows r of a tile of wires[i][r], i < n.
+void add_row_sums(const float* wires, std::size_t n, float* out);
+
+/// out[i] = first[i] + rows[0][i] + rows[1][i] + ..., n floats, in that order.
+void sum_of_rows(const float* first, const float* const* rows, std::size_t num_rows, std::size_t n,
+                 float* out);
+
+/// The same for rows that pick(k), k < num_rows, points at.
+inline constexpr std::size_t kPicked = 16;  // at once
+template <class Pick>
+void sum_of_picked(const float* first, std::size_t num_rows, Pick&& pick, std::size_t n,
+                   float* out) {
+  const float* rows[kPicked];
+  std::size_t k = 0;
+  do {
+    const std::size_t count = std::min(kPicked, num_rows - k);
+    for (std::size_t i = 0; i < count; ++i) rows[i] = pick(k + i);
+    sum_of_rows(first, rows, count, n, out);
+    first = out;
+    k += count;
+  } while (k < num_rows);
+}
 
 /// out[i] += x[i], n floats.
 void add(const float* x, float* out, std::size_t n);

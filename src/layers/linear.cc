@@ -79,28 +79,36 @@ void Linear::evaluate(const float* params, const double* in, double* out) const 
   }
 }
 
-// rows[kTile][num_outputs]: the biases and the weights that the codes pick.
-void Linear::start_rows(const float* params, const float* in, float* rows) const {
+// The weights of each category input for a code; for an unseen one the mean over the codes, made in
+// `mean`.
+const float* Linear::category_weights(const float* params, int j, std::size_t code,
+                                      float* mean) const {
+  const std::size_t width = reach(j).width();
+  const float* weights = params + unit_begin(j);
+  const std::vector<float>& shares = wire(j).shares;
+  if (code < shares.size()) return weights + code * width;
+  const double total = std::accumulate(shares.begin(), shares.end(), 0.0);
+  std::fill_n(mean, width, 0.0f);
+  for (std::size_t c = 0; c < shares.size(); ++c)
+    add_scaled(static_cast<float>(shares[c] / total), weights + c * width, mean, width);
+  return mean;
+}
+
+// rows[kTile][num_outputs]: the biases and the weights that the codes pick. Categories are not
+// monotone, so they all reach the same outputs.
+void Linear::start_rows(const float* params, const float* in, float* rows, float* means) const {
   const auto stride = static_cast<std::size_t>(num_outputs());
-  for (std::size_t r = 0; r < kTile; ++r)
-    std::copy_n(params + bias_begin(), stride, rows + r * stride);
-  for (const int j : category_inputs_) {
-    const Reach reached = reach(j);
-    const float* weights = params + unit_begin(j);
-    const std::vector<float>& shares = wire(j).shares;
-    for (std::size_t r = 0; r < kTile; ++r) {
-      float* out = rows + r * stride + reached.begin;
-      const auto code = static_cast<std::size_t>(in[j * kTile + static_cast<int>(r)]);
-      if (code < shares.size()) {
-        add(weights + code * reached.width(), out, reached.width());
-        continue;
-      }
-      const double total = std::accumulate(shares.begin(), shares.end(), 0.0);
-      for (std::size_t c = 0; c < shares.size(); ++c) {
-        add_scaled(static_cast<float>(shares[c] / total), weights + c * reached.width(), out,
-                   reached.width());
-      }
-    }
+  const Reach reached = reach(category_inputs_.front());
+  const auto begin = static_cast<std::size_t>(reached.begin);
+  const float* bias = params + bias_begin();
+  for (int r = 0; r < kTile; ++r, rows += stride) {
+    const auto pick = [&](std::size_t k) {
+      const int j = category_inputs_[k];
+      const auto code = static_cast<std::size_t>(in[j * kTile + r]);
+      return category_weights(params, j, code, means + k % kPicked * reached.width());
+    };
+    std::copy_n(bias, begin, rows);
+    sum_of_picked(bias + begin, category_inputs_.size(), pick, reached.width(), rows + begin);
   }
 }
 
@@ -109,7 +117,7 @@ void Linear::forward(const float* params, const float* in, float* out, float* sc
     for (int i = 0; i < num_outputs(); ++i)
       std::fill_n(out + i * kTile, kTile, params[bias_begin() + static_cast<std::size_t>(i)]);
   } else {
-    start_rows(params, in, scratch);
+    start_rows(params, in, scratch, scratch + kTile * num_outputs());
     rows_to_tile(scratch, num_outputs(), out);
   }
   add_terms(monotone_row_terms_.data(), monotone_row_terms_.size(), params, 0,
@@ -123,8 +131,7 @@ void Linear::backward(const float* params, const float* in, const float* grad_ou
   const auto stride = static_cast<std::size_t>(num_outputs());
   float* rows = scratch;  // grad_out as [kTile][num_outputs]
   tile_to_rows(grad_out, num_outputs(), rows);
-  for (std::size_t r = 0; r < kTile; ++r)
-    add(rows + r * stride, grad_params + bias_begin(), stride);
+  add_row_sums(grad_out, stride, grad_params + bias_begin());
   for (int j = 0; j < num_inputs(); ++j) {
     const Reach reached = reach(j);
     const float* x = in + j * kTile;

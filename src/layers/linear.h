@@ -38,7 +38,7 @@ class Linear final : public Layer {
   static int monotone_share(const std::vector<Wire>& inputs, int outputs, Embedding embedding);
 
   std::size_t scratch_size() const override {
-    return static_cast<std::size_t>(kTile * num_outputs());
+    return (kTile + kPicked) * static_cast<std::size_t>(num_outputs());
   }
   void evaluate(const float* params, const double* in, double* out) const override;
   void forward(const float* params, const float* in, float* out, float* scratch) const override;
@@ -60,7 +60,8 @@ class Linear final : public Layer {
 
  private:
   const Wire& wire(int input) const { return inputs()[static_cast<std::size_t>(input)]; }
-  void start_rows(const float* params, const float* in, float* rows) const;
+  const float* category_weights(const float* params, int j, std::size_t code, float* mean) const;
+  void start_rows(const float* params, const float* in, float* rows, float* means) const;
   void initialize_from_data(float* params, const InitialState& state) const;
   void initialize_as_paper(float* params, const InitialState& state) const;
 

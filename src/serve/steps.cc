@@ -155,13 +155,16 @@ class LinearStep final : public Step {
         monotone_terms_(layer.terms(0)),
         free_terms_(layer.terms(layer.num_outputs() - 1)),
         params_(params, params + layer.num_params()),
-        bias_(params_.data() + layer.bias_begin()) {
+        bias_(params_.data() + layer.bias_begin()),
+        category_begin_(num_outputs_) {
     for (int j = 0; j < layer.num_inputs(); ++j) {
       const auto [begin, end] = layer.reach(j);
       const Wire& wire = layer.inputs()[static_cast<std::size_t>(j)];
       const float* weights = params_.data() + layer.unit_begin(j);
       if (wire.is_category()) {
-        add_category(j, begin, static_cast<std::size_t>(end - begin), weights, wire.shares);
+        category_begin_ = static_cast<std::size_t>(begin);
+        category_width_ = static_cast<std::size_t>(end - begin);
+        add_category(j, weights, wire.shares);
         continue;
       }
       numbers_.push_back({j, begin, static_cast<std::size_t>(end - begin), weights});
@@ -202,35 +205,38 @@ class LinearStep final : public Step {
   };
   struct Category {
     int wire;
-    int begin;
-    std::size_t width;
-    std::vector<float> rows;  // [categories, then unseen][width]
+    std::vector<float> rows;  // [categories, then unseen][category_width_]
   };
 
-  void add_category(int wire, int begin, std::size_t width, const float* weights,
-                    const std::vector<float>& shares) {
-    Category category = {wire, begin, width, {weights, weights + shares.size() * width}};
-    for (std::size_t i = 0; i < width; ++i)
-      category.rows.push_back(mean_of(weights + i, width, shares));
+  void add_category(int wire, const float* weights, const std::vector<float>& shares) {
+    Category category = {wire, {weights, weights + shares.size() * category_width_}};
+    for (std::size_t i = 0; i < category_width_; ++i)
+      category.rows.push_back(mean_of(weights + i, category_width_, shares));
     categories_.push_back(std::move(category));
   }
 
   void start_row(const float* in, std::ptrdiff_t stride, float* out) const noexcept {
-    std::copy_n(bias_, num_outputs_, out);
-    for (const Category& category : categories_) {
+    const auto pick = [&](std::size_t k) {
+      const Category& category = categories_[k];
       const auto code = static_cast<std::size_t>(in[category.wire * stride]);
-      add(category.rows.data() + code * category.width, out + category.begin, category.width);
-    }
+      return category.rows.data() + code * category_width_;
+    };
+    std::copy_n(bias_, category_begin_, out);
+    sum_of_picked(bias_ + category_begin_, categories_.size(), pick, category_width_,
+                  out + category_begin_);
   }
 
   std::size_t num_outputs_;
   int monotone_outputs_;
   std::vector<LinearTerm> monotone_terms_;  // of the first outputs
   std::vector<LinearTerm> free_terms_;      // of the others; of all if there is one output
-  std::vector<float> params_;
+  AlignedFloats params_;
   const float* bias_;
   std::vector<Number> numbers_;
+  // Categories are not monotone, so they all reach the same outputs.
   std::vector<Category> categories_;
+  std::size_t category_begin_;
+  std::size_t category_width_ = 0;
 };
 
 // Lattices whose table is folded input by input. For one row the lanes are lattices; where there
