@@ -104,7 +104,7 @@ def output(inputs, lattices):
                               bias_initializer=keras.initializers.Constant(start))
 
 
-def deep(inputs, lattices, size, monotone_dims):
+def deep(inputs, lattices, size, monotone_dims, interpolation="hypercube"):
     wires = keras.Input((inputs.width,))
     monotone, free = calibrated_numbers(inputs, wires)
     words = wires[:, len(inputs.monotone) + len(inputs.free):]
@@ -122,20 +122,20 @@ def deep(inputs, lattices, size, monotone_dims):
                              monotonicities=["increasing"] * monotone_dims +
                              ["none"] * (size - monotone_dims),
                              kernel_initializer="random_monotonic_initializer",
-                             interpolation="hypercube")(corners)
+                             interpolation=interpolation)(corners)
     out = calibrators(lattices, INNER_KEYPOINTS, True)(out)
     logit = output(inputs, lattices)(out)
     return keras.Model(wires, logit), inputs.one_hot
 
 
-def rtl(inputs, lattices, size):
+def rtl(inputs, lattices, size, interpolation="hypercube"):
     count = len(inputs.monotone) + len(inputs.free)
     wires = keras.Input((count + len(inputs.buckets),))
     monotone, free = calibrated_numbers(inputs, wires)
     words = [tfl.layers.CategoricalCalibration(buckets, output_min=0.0, output_max=1.0)(
         wires[:, count + c:count + c + 1]) for c, buckets in enumerate(inputs.buckets)]
     layer = tfl.layers.RTL(num_lattices=lattices, lattice_rank=size, output_min=0.0,
-                           output_max=1.0, interpolation="hypercube", random_seed=1,
+                           output_max=1.0, interpolation=interpolation, random_seed=1,
                            kernel_initializer="random_monotonic_initializer",
                            avoid_intragroup_interaction=False)
     out = layer({"increasing": monotone, "unconstrained": tf.concat([free, *words], 1)})

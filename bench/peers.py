@@ -3,7 +3,6 @@
 import importlib
 import importlib.metadata
 import json
-import os
 import statistics
 import sys
 import time

@@ -171,16 +171,14 @@ def print_case(task, case, lines):
 def print_race(lines):
     """When each contender first reached the best validation log loss of each other one."""
     runs = [line for line in lines if "absent" not in line]
-    print(f"\n  {'seconds until the validation log loss is':<44}" +
-          "".join(f"{min(loss for _, loss in goal['history']):>12.5f}" for goal in runs))
-    print(f"  {'the best of':<44}" + "".join(f"{goal['contender'][-11:]:>12}" for goal in runs))
-    for line in runs:
-        cells = ""
-        for goal in runs:
-            wanted = min(loss for _, loss in goal["history"])
+    for goal in runs:
+        wanted = min(loss for _, loss in goal["history"])
+        print(f"\n  seconds until the validation log loss is {wanted:.5f}, the best of "
+              f"{goal['contender']}")
+        for line in runs:
             reached = [seconds for seconds, loss in line["history"] if loss <= wanted]
-            cells += f"{reached[0]:>12.2f}" if reached else f"{'never':>12}"
-        print(f"  {line['contender']:<44}{cells}")
+            print(f"    {line['contender']:<38}" +
+                  (f"{reached[0]:>10.2f}" if reached else f"{'never':>10}"))
 
 
 def output_of(*command):
