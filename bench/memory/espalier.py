@@ -1,42 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # The most anonymous memory that `espalier train` holds, against the table as float32: features and
-# label, four bytes a cell. Sampled from /proc every few milliseconds.
+# label, four bytes a cell.
 #   espalier.py PROGRAM TABLE OPTIONS THREADS
 import json
-import os
-import re
-import subprocess
 import sys
-import tempfile
-import time
 
+from watched_train import watched_train
 
-def anonymous_bytes(pid):
-    with open(f"/proc/{pid}/status") as status:
-        match = re.search(r"RssAnon:\s+(\d+) kB", status.read())
-    return int(match[1]) * 1024 if match else 0
+EPOCHS = 2
 
-
-def main():
-    program, table, options, threads = sys.argv[1:]
-    peak, start = 0, time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder, open(f"{folder}/summary", "w+") as summary:
-        train = subprocess.Popen(
-            [program, "train", table, "--config", options, "--epochs", "2", "--threads", threads,
-             "-o", f"{folder}/model.esp", "--json", "--quiet"], stdout=summary)
-        while train.poll() is None:
-            peak = max(peak, anonymous_bytes(train.pid))
-            time.sleep(0.005)
-        if train.returncode != 0:
-            sys.exit(1)
-        summary.seek(0)
-        facts = json.load(summary)
-    rows = facts["train_rows"] + facts["valid_rows"]
-    cells = rows * (facts["features"] + 1)
-    print(json.dumps({"contender": "espalier", "value": peak / (4 * cells), "unit": "x the table",
-                      "peak_mb": peak / 1e6, "table_mb": 4 * cells / 1e6, "rows": rows,
-                      "seconds_an_epoch": facts["seconds"] / 2,
-                      "wall_seconds": time.perf_counter() - start}))
-
-
-main()
+program, table, options, threads = sys.argv[1:]
+facts = watched_train(program, table, "--config", options, "--epochs", str(EPOCHS), "--threads",
+                      threads)
+rows = facts["train_rows"] + facts["valid_rows"]
+table_bytes = 4 * rows * (facts["features"] + 1)
+print(json.dumps({"contender": "espalier", "value": facts["peak_bytes"] / table_bytes,
+                  "unit": "x the table", "peak_mb": facts["peak_bytes"] / 1e6,
+                  "table_mb": table_bytes / 1e6, "seconds_an_epoch": facts["seconds"] / EPOCHS,
+                  "wall_seconds": facts["wall_seconds"]}))
