@@ -103,6 +103,9 @@ def run(command, threads):
     env = {**os.environ, "PYTHONPATH": str(HERE), "OMP_NUM_THREADS": str(threads),
            "OMP_WAIT_POLICY": "passive", "PYTHONWARNINGS": "ignore"}
     done = subprocess.run([str(word) for word in command], env=env, text=True, capture_output=True)
+    if "ModuleNotFoundError" in done.stderr:  # something that the peer itself needs
+        name = next(Path(word).stem[len("peer_"):] for word in command if "peer_" in str(word))
+        return [{"contender": name, "absent": done.stderr.strip().splitlines()[-1]}]
     if done.returncode != 0:
         sys.exit(f"run.py: {' '.join(map(str, command))}\n{done.stderr[-2000:]}")
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
