@@ -6,13 +6,16 @@ LABELS = -LE long
 SOURCES = $(shell find include src cli tests bench -name '*.h' -o -name '*.cc')
 # Inputs that `make fuzz` tries a target.
 RUNS ?= 10000000
+# Tasks and flags of bench/run.py, and what it is compared with.
+BENCH ?=
+PEERS = xgboost lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras
 FUZZERS = csv model config architecture
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps build demo test test-release test-asan test-tsan test-fuzz test-all fuzz coverage \
-        bench format format-check install clean
+        bench bench-peers format format-check install clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,14 +78,28 @@ coverage:  ## which lines the tests run: a table, and build-coverage/report/inde
 	  || { tail -n 40 build-coverage/ctest.log; exit 1; }
 	@tools/coverage.py
 
-bench: deps  ## measure kernels and what the guarantee costs, on this machine
-	$(call say,Building the benchmarks)
-	@cmake --preset release --log-level=WARNING -DESPALIER_BUILD_BENCHMARKS=ON
-	@cmake --build --preset release --target bench_kernels bench_guarantee
+bench: build-bench  ## measure speed and memory on this machine
 	$(call say,Kernels)
 	@build/bench/bench_kernels
 	$(call say,What bit-exact monotonicity costs)
 	@build/bench/bench_guarantee
+	$(call say,Tasks)
+	@bench/run.py $(BENCH)
+
+bench-peers: build-bench  ## the same tasks, in turns with XGBoost, LightGBM, TensorFlow Lattice, ...
+	@tools/install_deps.sh python3-venv
+	$(call say,Installing the peers into build/peers)
+	@[ -x build/peers/bin/pip ] || python3 -m venv build/peers
+	@for peer in $(PEERS); do build/peers/bin/pip install --quiet $$peer || \
+	  echo "$$peer cannot be installed: it will be reported as absent" >&2; done
+	$(call say,Tasks)
+	@bench/run.py --peers build/peers/bin/python $(BENCH)
+
+.PHONY: build-bench
+build-bench: deps
+	$(call say,Building the benchmarks)
+	@cmake --preset release --log-level=WARNING -DESPALIER_BUILD_BENCHMARKS=ON
+	@cmake --build --preset release --target bench_all
 
 format: deps  ## format all sources in place
 	@clang-format -i $(SOURCES)

@@ -5,32 +5,23 @@
 #
 #   bench/accuracy/adult.sh [more flags for espalier train]
 #
-# Wants adult.data and adult.test (UCI "Adult", as published) in $ESPALIER_DATA/adult, else in
-# ../shared/data/adult; and build/espalier (make build).
+# Wants build/espalier (make build) and the files of Adult; bench/data/tables.py says where.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
-data=${ESPALIER_DATA:-$root/../shared/data}/adult
 espalier=$root/build/espalier
-for file in "$data/adult.data" "$data/adult.test" "$espalier"; do
-  [ -e "$file" ] || { echo "adult.sh: $file is not there" >&2; exit 1; }
-done
+[ -e "$espalier" ] || { echo "adult.sh: $espalier is not there" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-columns=age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex
-columns+=,capital-gain,capital-loss,hours-per-week,native-country,income
-# The labels of the test file end in a full stop.
-sed 's/\.$//' "$data/adult.test" > "$work/test.csv"
+python3 "$root/bench/data/tables.py" adult "$work"
+adult=$work/adult
 
 printf '%-5s %10s %10s %10s %10s  %s\n' seed accuracy log_loss auc seconds proof
 for seed in 1 2 3 4 5; do
-  "$espalier" train "$data/adult.data" --no-header --columns "$columns" --drop fnlwgt,education \
-    --label income --positive '>50K' --order 'sex=Female<Male' \
-    --increasing capital-gain,hours-per-week,education-num,sex \
-    --valid-fraction 0.2 --seed "$seed" -o "$work/adult.esp" --json "$@" > "$work/train.json" 2> "$work/log" ||
+  "$espalier" train "$adult/all.csv" --config "$adult/options.json" --valid-fraction 0.2 \
+    --seed "$seed" -o "$work/adult.esp" --json "$@" > "$work/train.json" 2> "$work/log" ||
     { cat "$work/log" >&2; exit 1; }
-  "$espalier" evaluate "$work/adult.esp" "$work/test.csv" --no-header --columns "$columns" --skip-lines 1 \
-    --json > "$work/test.json"
+  "$espalier" evaluate "$work/adult.esp" "$adult/test.csv" --json > "$work/test.json"
   "$espalier" verify "$work/adult.esp" --json > "$work/proof.json"
   python3 - "$seed" "$work" <<'PY'
 import json, sys

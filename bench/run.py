@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Runs the contenders of the tasks in turns on the same tables, and prints medians and ratios.
+#
+#   bench/run.py [TASK ...] [--peers PYTHON] [--threads 2] [--rounds 3] [--json FILE]
+#
+# A task is a folder here, a contender a file in it: espalier.cc (built as build/bench/bench_TASK),
+# espalier.py, and peer_*.py, which run only with --peers, by that Python. A contender checks its
+# answers, measures, and prints a JSON object a line: contender, value, unit, log_loss and whatever
+# else is worth keeping. One whose package cannot be imported says so and is listed as absent.
+import argparse
+import datetime
+import json
+import os
+import platform
+import random
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "data"))
+import tables
+
+ROOT = HERE.parent
+BUILD = ROOT / "build" / "bench"
+TABLES = BUILD / "data"
+BATCH = 1024
+PREDICTED_ROWS = 100000
+# A contender whose test log loss is farther than this above the best one solved another problem.
+LOG_LOSS_TOLERANCE = 0.1
+
+
+def main_table():
+    """Adult if its files are there, else made-up loans."""
+    return tables.make("adult" if tables.adult_source() else "loans", TABLES)
+
+
+def main_model(threads):
+    """The folder of the main table, with a trained 70x5D network in it."""
+    folder = main_table()
+    if not (folder / "model.esp").exists():
+        subprocess.run([tables.ESPALIER, "train", folder / "train.csv", "--valid",
+                        folder / "valid.csv", "--config", folder / "options.json", "--threads",
+                        str(threads), "-o", folder / "model.esp", "--quiet"], check=True)
+    return folder
+
+
+def lattices_file(size):
+    """Rising lattices with noise, as after a step of training that went too far."""
+    path = TABLES / f"lattices_{size}.txt"
+    if not path.exists():
+        TABLES.mkdir(parents=True, exist_ok=True)
+        draw = random.Random(size)
+        path.write_text("\n".join(
+            str(bin(v).count("1") / size + draw.gauss(0, 0.1))
+            for _ in range(50) for v in range(2**size)))
+    return path
+
+
+def cases_of(task, threads, rows):
+    """(name, arguments of every contender) of each case of a task."""
+    if task == "train_step":
+        main = main_table()
+        return [(f"{main.name} 70x5D", [main, 70, 5, 140, BATCH, threads]),
+                ("rater-score shape 50x9D", [tables.make("rater", TABLES), 50, 9, 200, BATCH,
+                                             threads])]
+    if task == "time_to_quality":
+        return [(main_table().name, [main_table(), threads])]
+    if task in ("predict_batch", "predict_one"):
+        folder = main_model(threads)
+        return [(f"{folder.name} 70x5D",
+                 [folder] + ([PREDICTED_ROWS] if task == "predict_batch" else []))]
+    if task == "csv":
+        return [(f"{rows} rows", [tables.make_large(rows, TABLES), "loan_amount"])]
+    if task == "memory":
+        return [(f"{rows} rows", [tables.ESPALIER, tables.make_large(rows, TABLES),
+                                  HERE / "data" / "loans.json", threads])]
+    return [(f"S = {size}", [lattices_file(size), size]) for size in (5, 9)]
+
+
+TASKS = ("projection", "csv", "train_step", "time_to_quality", "predict_batch", "predict_one",
+         "memory")
+
+
+def commands_of(task, peers):
+    """The command of each contender of a task, ours first."""
+    commands = []
+    for path in sorted((HERE / task).iterdir()):
+        if path.name == "espalier.cc":
+            commands.append([BUILD / f"bench_{task}"])
+        elif path.name == "espalier.py":
+            commands.append([sys.executable, path])
+        elif path.name.startswith("peer_") and peers:
+            commands.append([peers, path])
+    return commands
+
+
+def run(command, threads):
+    """The lines that a contender prints."""
+    # Waiting threads sleep: on a shared machine those that spin hurt themselves most.
+    env = {**os.environ, "PYTHONPATH": str(HERE), "OMP_NUM_THREADS": str(threads),
+           "OMP_WAIT_POLICY": "passive", "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run([str(word) for word in command], env=env, text=True, capture_output=True)
+    if "ModuleNotFoundError" in done.stderr:  # something that the peer itself needs
+        name = next(Path(word).stem[len("peer_"):] for word in command if "peer_" in str(word))
+        return [{"contender": name, "absent": done.stderr.strip().splitlines()[-1]}]
+    if done.returncode != 0:
+        sys.exit(f"run.py: {' '.join(map(str, command))}\n{done.stderr[-2000:]}")
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def median_of(lines):
+    """One line for the rounds of a contender: medians of numbers, the history of the median run."""
+    line = dict(sorted(lines, key=lambda each: each.get("value", 0))[len(lines) // 2])
+    if "value" in line:
+        line["values"] = [each["value"] for each in lines]
+        line["value"] = statistics.median(line["values"])
+    return line
+
+
+def measure(task, args):
+    """{case: [a line a contender]}; in each round every contender runs once, in turn."""
+    results = {}
+    for case, words in cases_of(task, args.threads, args.rows):
+        found = {}
+        for round_number in range(args.rounds):
+            for command in commands_of(task, args.peers):
+                print(f"{task}, {case}: round {round_number + 1}, {Path(command[-1]).stem}",
+                      file=sys.stderr)
+                for line in run([*command, *words], args.threads):
+                    found.setdefault(line["contender"], []).append(line)
+        results[case] = [median_of(lines) for lines in found.values()]
+        check(task, case, results[case])
+    return results
+
+
+def check(task, case, lines):
+    """Contenders must have given the same answers, or have learned about as much."""
+    present = [line for line in lines if "absent" not in line]
+    losses = [line["log_loss"] for line in present if "log_loss" in line]
+    for line in present:
+        if "log_loss" in line and line["log_loss"] > min(losses) + LOG_LOSS_TOLERANCE:
+            sys.exit(f"run.py: {task}, {case}: {line['contender']} learned too little: log loss "
+                     f"{line['log_loss']:.4f}, the best has {min(losses):.4f}")
+        if "sum" in line and (line["rows"] != present[0]["rows"] or
+                              abs(line["sum"] / present[0]["sum"] - 1) > 1e-5):
+            sys.exit(f"run.py: {task}, {case}: {line['contender']} read another table")
+
+
+def ratio(line, ours):
+    """How many times better ours is."""
+    more_is_better = line["unit"].endswith("/s")
+    return ours["value"] / line["value"] if more_is_better else line["value"] / ours["value"]
+
+
+def print_case(task, case, lines):
+    print(f"\n{task}: {case}")
+    print(f"  {'':<38}{'median':>12} {'':<12}{'espalier is':>12}  notes")
+    for line in lines:
+        if "absent" in line:
+            print(f"  {line['contender']:<38}{'absent':>12} {line['absent']}")
+            continue
+        known = ("contender", "value", "values", "unit", "history", "version")
+        notes = ", ".join(f"{key} {value:.5g}" if isinstance(value, float) else f"{key} {value}"
+                          for key, value in line.items() if key not in known)
+        print(f"  {line['contender']:<38}{line['value']:>12,.5g} {line['unit']:<12}"
+              f"{ratio(line, lines[0]):>10.2f} x  {notes}")
+    if "history" in lines[0]:
+        print_race(lines)
+
+
+def print_race(lines):
+    """When each contender first reached the best validation log loss of each other one."""
+    runs = [line for line in lines if "absent" not in line]
+    for goal in runs:
+        wanted = min(loss for _, loss in goal["history"])
+        print(f"\n  seconds until the validation log loss is {wanted:.5f}, the best of "
+              f"{goal['contender']}")
+        for line in runs:
+            reached = [seconds for seconds, loss in line["history"] if loss <= wanted]
+            print(f"    {line['contender']:<38}" +
+                  (f"{reached[0]:>10.2f}" if reached else f"{'never':>10}"))
+
+
+def output_of(*command):
+    done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
+    return done.stdout.strip()
+
+
+def circumstances(args):
+    cpu = [line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+           if line.startswith("model name")]
+    return {"cpu": cpu[0] if cpu else platform.processor(), "cores": os.cpu_count(),
+            "threads": args.threads, "rounds": args.rounds,
+            "load_average_at_start": os.getloadavg()[0],
+            "espalier": output_of(tables.ESPALIER, "--version"),
+            "python": platform.python_version(),
+            "commit": output_of("git", "rev-parse", "HEAD"),
+            "changed": bool(output_of("git", "status", "--porcelain")),
+            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs contenders in turns; prints ratios.")
+    parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(TASKS)}; all")
+    parser.add_argument("--peers", metavar="PYTHON", help="also run the peers, by this Python")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=1000000, help="of the tasks csv and memory")
+    parser.add_argument("--json", metavar="FILE", default=BUILD / "results.json")
+    args = parser.parse_args()
+    if unknown := set(args.tasks) - set(TASKS):
+        parser.error(f"no task {', '.join(sorted(unknown))}; there are {', '.join(TASKS)}")
+    results = {"circumstances": circumstances(args), "tasks": {}}
+    for task in args.tasks or TASKS:
+        results["tasks"][task] = measure(task, args)
+        for case, lines in results["tasks"][task].items():
+            print_case(task, case, lines)
+        sys.stdout.flush()
+        Path(args.json).write_text(json.dumps(results, indent=1) + "\n")
+    print(f"\n{args.json}: all numbers, with machine, versions and commit")
+
+
+if __name__ == "__main__":
+    main()

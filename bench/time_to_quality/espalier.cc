@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The validation log loss against the seconds since train() was called with the table in memory:
+// its defaults, and the same with the batch and the epochs that the task asks for.
+//   bench_time_to_quality FOLDER THREADS
+#include <chrono>
+
+#include "contender.h"
+
+namespace espalier {
+namespace {
+
+void measure(const std::string& folder, const TrainOptions& options, const std::string& name) {
+  using Clock = std::chrono::steady_clock;
+  const Table table = read_csv(folder + "/train.csv"), valid = read_csv(folder + "/valid.csv");
+  const Clock::time_point start = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  Json history = Json::array();
+  const TrainControl control{.valid = &valid, .progress = [&](const Progress& progress) {
+                               if (progress.epoch_finished)
+                                 history.push_back({elapsed(), progress.last.valid_metric});
+                             }};
+  const TrainResult result = train(table, options, control);
+  report({{"contender", name},
+          {"value", elapsed()},
+          {"unit", "s"},
+          {"log_loss", metric_on(result.model, folder + "/test.csv", Metric::log_loss)},
+          {"history", history}});
+}
+
+void run(char** argv) {
+  const std::string folder = argv[1];
+  TrainOptions options = options_of(folder);
+  options.threads = std::stoi(argv[2]);
+  measure(folder, options, "espalier");
+  options.epochs = 6;
+  measure(folder, options, "espalier, 6 epochs");
+  options.architecture = "random-lattices";
+  measure(folder, options, "espalier, random-lattices, 6 epochs");
+}
+
+}  // namespace
+}  // namespace espalier
+
+int main(int, char** argv) {
+  return espalier::contend([=] { espalier::run(argv); });
+}
