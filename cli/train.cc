@@ -191,6 +191,7 @@ void check(const Flags& flags) {
 int run(Flags& flags) {
   if (flags.output.empty()) flags.output = default_output(flags.table);
   check(flags);
+  flags.csv.threads = flags.options.threads;
   const Table table = read_csv(flags.table, flags.csv);
   const Table valid = flags.valid.empty() ? Table() : read_valid(flags, table);
 
