@@ -167,7 +167,7 @@ Table parse_csv_in_chunks(std::string_view text, const CsvOptions& options, std:
 }
 
 Table parse_csv(std::string_view text, const CsvOptions& options, std::string_view name) {
-  return parse_csv_in_chunks(text, options, name, kChunkBytes);
+  return parse_csv_in_chunks(text, options, name, 0);
 }
 
 Table read_csv(const std::string& path, const CsvOptions& options) {

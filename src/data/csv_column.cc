@@ -15,6 +15,7 @@ void ColumnReader::want(const ColumnType* type, std::vector<std::string> missing
 }
 
 void ColumnReader::make_room(std::size_t num_rows) {
+  if (role_ == Role::done) return;
   column_.numbers = std::vector<float>(role_ == Role::number ? num_rows : 0);
   column_.codes = std::vector<std::int32_t>(role_ == Role::category ? num_rows : 0);
 }

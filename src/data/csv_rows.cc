@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t kGuessRows = 100;
 
-// Wide tables get larger chunks, so that what a chunk keeps a column is little beside its text.
+// Worth a task; and enough of it that what a chunk keeps a column is little beside its text.
+constexpr std::size_t kChunkBytes = 1 << 20;
 constexpr std::size_t kChunkBytesAColumn = 256;
 
 }  // namespace
@@ -32,7 +33,8 @@ std::size_t RowReader::guess() {
 }
 
 std::size_t RowReader::read(int threads, std::size_t chunk_bytes) {
-  std::vector<Chunk> chunks = cut(std::max(chunk_bytes, kChunkBytesAColumn * columns_.size()));
+  if (chunk_bytes == 0) chunk_bytes = std::max(kChunkBytes, kChunkBytesAColumn * columns_.size());
+  std::vector<Chunk> chunks = cut(chunk_bytes);
   const auto num_chunks = static_cast<int>(chunks.size());
   const auto num_columns = static_cast<int>(columns_.size());
   ThreadPool pool(num_chunks == 1 ? 1 : threads);

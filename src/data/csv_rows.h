@@ -18,9 +18,6 @@
 
 namespace espalier {
 
-/// How many bytes are worth a task. Any number gives the same table; tests take small ones.
-inline constexpr std::size_t kChunkBytes = 1 << 20;
-
 class RowReader {
  public:
   struct Places {
@@ -35,7 +32,8 @@ class RowReader {
   /// Reads some of the first rows, only to see which columns have words; returns how many.
   std::size_t guess();
 
-  /// Fills the columns and returns the number of rows. Throws Error (data) for the first row that
+  /// Fills the columns and returns the number of rows. Chunks have that many bytes or a few more; 0
+  /// chooses, and any number gives the same cells. Throws Error (data) for the first row that
   /// has too many or too few cells or no number where it must.
   std::size_t read(int threads, std::size_t chunk_bytes);
 
@@ -70,7 +68,7 @@ class RowReader {
   const Places places_;
 };
 
-/// parse_csv with chunks of another size.
+/// parse_csv with chunks of a given size, for tests.
 Table parse_csv_in_chunks(std::string_view text, const CsvOptions& options, std::string_view name,
                           std::size_t chunk_bytes);
 

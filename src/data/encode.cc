@@ -270,14 +270,14 @@ Dataset encode(const Schema& schema, const Table& table, const Rows& rows) {
 }
 
 std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
-                                     const std::vector<Rows>& parts) {
+                                     const std::vector<const Rows*>& parts) {
   // More blocks hold less of the table twice, and copy the rest of the columns more often.
   constexpr std::size_t kBlocks = 8;
   std::vector<Dataset> datasets(parts.size());
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    datasets[p].labels = encode_labels(schema.label, table, parts[p]);
-    datasets[p].weights = encode_weights(schema.weight, table, parts[p]);
-    datasets[p].cells.reserve(parts[p].size() * schema.features.size());
+    datasets[p].labels = encode_labels(schema.label, table, *parts[p]);
+    datasets[p].weights = encode_weights(schema.weight, table, *parts[p]);
+    datasets[p].cells.reserve(parts[p]->size() * schema.features.size());
   }
   keep_features(schema, table);
   const std::size_t num_rows = table.num_rows;
@@ -286,8 +286,9 @@ std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
     const std::size_t begin = num_rows * block / kBlocks, end = num_rows * (block + 1) / kBlocks;
     for (std::size_t p = 0; p < parts.size(); ++p) {
       Rows rows;  // as the table now counts them
-      for (std::size_t& i = next[p]; i < parts[p].size() && parts[p][i] < end; ++i) {
-        rows.push_back(parts[p][i] - static_cast<std::uint32_t>(begin));
+      rows.reserve(end - begin);
+      for (std::size_t& i = next[p]; i < parts[p]->size() && (*parts[p])[i] < end; ++i) {
+        rows.push_back((*parts[p])[i] - static_cast<std::uint32_t>(begin));
       }
       append_features(schema, table, rows, datasets[p]);
     }

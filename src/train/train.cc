@@ -104,17 +104,18 @@ void balance_classes(Dataset& data) {
 
 // The training rows and the validation rows as the network reads them. A table that is `owned` is
 // empty afterwards.
-void encode_rows(const Table& table, Table* owned, const Table* valid, std::vector<Rows> rows,
-                 Prepared& p) {
+void encode_rows(const Table& table, Table* owned, const Table* valid, const Rows& train_rows,
+                 const Rows& valid_rows, Prepared& p) {
   if (owned == nullptr) {
-    p.train = encode(p.schema, table, rows[0]);
-    p.valid = encode(p.schema, valid == nullptr ? table : *valid, rows[1]);
+    p.train = encode(p.schema, table, train_rows);
+    p.valid = encode(p.schema, valid == nullptr ? table : *valid, valid_rows);
     return;
   }
-  const Rows of_valid = valid == nullptr ? Rows() : std::exchange(rows[1], {});
-  std::vector<Dataset> encoded = encode_and_free(p.schema, std::move(*owned), rows);
+  const Rows none;
+  std::vector<Dataset> encoded = encode_and_free(
+      p.schema, std::move(*owned), {&train_rows, valid == nullptr ? &valid_rows : &none});
   p.train = std::move(encoded[0]);
-  p.valid = valid == nullptr ? std::move(encoded[1]) : encode(p.schema, *valid, of_valid);
+  p.valid = valid == nullptr ? std::move(encoded[1]) : encode(p.schema, *valid, valid_rows);
 }
 
 // `owned` is the table if it need not be kept, else null.
@@ -151,7 +152,7 @@ Prepared prepare(const Table& table, Table* owned, const TrainOptions& options,
             .learn_missing = true};
   }
   fit_keypoints(plan, table, train_rows, p.schema.features);
-  encode_rows(table, owned, control.valid, {std::move(train_rows), std::move(valid_rows)}, p);
+  encode_rows(table, owned, control.valid, train_rows, valid_rows, p);
   require_both_classes(p.train, p.schema, "training");
   if (balanced) balance_classes(p.train);
   fit_label(p.train, p.schema.label);
