@@ -22,6 +22,7 @@ struct Flags {
 // A kept column that the model does not read is taken as words, so that it comes out as it went in.
 CsvOptions reading(const Flags& flags, const Model& model) {
   CsvOptions csv = model.csv_options(flags.csv);
+  csv.threads = flags.threads;
   for (const std::string& name : flags.keep) {
     if (csv.types.emplace(name, ColumnType::category).second) csv.only.push_back(name);
   }

@@ -85,7 +85,7 @@ Table read_valid(const Flags& flags, const Table& table) {
   return read_csv(flags.valid, csv);
 }
 
-TrainResult train_with_progress(const Flags& flags, const Table& table, const Table* valid) {
+TrainResult train_with_progress(const Flags& flags, Table&& table, const Table* valid) {
   ProgressBar bar(flags.quiet ? Talk::quiet : flags.verbose ? Talk::verbose : Talk::normal);
   std::stop_source stop;
   TrainControl control = flags.control;
@@ -98,7 +98,7 @@ TrainResult train_with_progress(const Flags& flags, const Table& table, const Ta
     }
     bar.show(progress);
   };
-  return train(table, flags.options, control);
+  return train(std::move(table), flags.options, control);
 }
 
 std::size_t count(const Schema& schema, Monotonicity monotonicity) {
@@ -191,12 +191,13 @@ void check(const Flags& flags) {
 int run(Flags& flags) {
   if (flags.output.empty()) flags.output = default_output(flags.table);
   check(flags);
-  const Table table = read_csv(flags.table, flags.csv);
+  flags.csv.threads = flags.options.threads;
+  Table table = read_csv(flags.table, flags.csv);
   const Table valid = flags.valid.empty() ? Table() : read_valid(flags, table);
 
   const StopOnSignal until_saved;
   const TrainResult result =
-      train_with_progress(flags, table, flags.valid.empty() ? nullptr : &valid);
+      train_with_progress(flags, std::move(table), flags.valid.empty() ? nullptr : &valid);
   const Certificate proof = verify(result.model);
   if (!proof.holds()) {
     throw Error(ErrorKind::format,

@@ -34,6 +34,8 @@ struct CsvOptions {
   std::vector<std::string> drop;
   /// If not empty, only these columns are read, those of them that the file has.
   std::vector<std::string> only;
+  /// How many threads read; 0 uses all cores. The table does not depend on it.
+  int threads = 0;
 };
 
 /// Reads a table. `path` may be "-" for standard input; gzip is recognised by its first bytes.

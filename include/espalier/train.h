@@ -81,6 +81,12 @@ struct TrainResult {
 TrainResult train(const Table& table, const TrainOptions& options,
                   const TrainControl& control = {});
 
+/// The same model from a table that is not needed any more: its cells are freed while they are
+/// encoded, so that training takes little more memory than the table had.
+///
+///   auto result = espalier::train(espalier::read_csv("loan.csv"), {.label = "default"});
+TrainResult train(Table&& table, const TrainOptions& options, const TrainControl& control = {});
+
 /// Deletes the checkpoint in a folder, if there is one: to be called when the model of the finished
 /// run is saved. Throws Error (file).
 void remove_checkpoint(const std::string& folder);

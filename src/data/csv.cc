@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads tables. A walk over the first rows guesses the type of each column; then one walk over the
-// whole text fills them all. Only a column in which the first word turns up later needs another
-// one.
+// Reads tables: options and header here, the rows in csv_rows.
 #include "espalier/csv.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <unordered_set>
 #include <utility>
 
@@ -15,14 +12,12 @@
 #include "core/text.h"
 #include "data/csv_cell.h"
 #include "data/csv_column.h"
+#include "data/csv_rows.h"
 #include "data/csv_scanner.h"
 #include "espalier/error.h"
 
 namespace espalier {
 namespace {
-
-constexpr std::size_t kGuessRows = 100;
-constexpr std::size_t kAllRows = std::numeric_limits<std::size_t>::max();
 
 void check_options(const CsvOptions& options) {
   const auto fail = [](const char* what) { throw Error(ErrorKind::argument, what); };
@@ -36,6 +31,7 @@ void check_options(const CsvOptions& options) {
     fail("delimiter: neither a quote nor a line break can separate cells");
   }
   if (options.skip_lines < 0) fail("skip_lines: wanted 0 or more");
+  if (options.threads < 0) fail("threads: wanted 0 or more");
 }
 
 class TableReader {
@@ -53,17 +49,13 @@ class TableReader {
     choose_columns();
   }
 
-  Table read() {
-    if (walk(kGuessRows) == 0) fail(options_.header ? "a header but no rows" : "no rows");
+  Table read(std::size_t chunk_bytes) {
+    RowReader reader(rows_, columns_,
+                     {.file = name_, .names = options_.header ? "header" : "given columns"});
+    if (reader.guess() == 0) fail(options_.header ? "a header but no rows" : "no rows");
     Table table;
     table.name = name_;
-    bool is_finished = false;
-    while (!is_finished) {
-      for (ColumnReader& column : columns_) column.restart();
-      table.num_rows = walk(kAllRows);
-      is_finished = true;
-      for (ColumnReader& column : columns_) is_finished &= column.finish();
-    }
+    table.num_rows = reader.read(options_.threads, chunk_bytes);
     for (ColumnReader& column : columns_) {
       if (column.is_wanted()) table.columns.push_back(column.take());
     }
@@ -73,9 +65,6 @@ class TableReader {
  private:
   [[noreturn]] void fail(std::string_view what) const {
     throw Error(ErrorKind::data, fmt::format("{}: {}", name_, what));
-  }
-  [[noreturn]] void fail(std::size_t line, std::string_view what) const {
-    throw Error(ErrorKind::data, fmt::format("{}:{}: {}", name_, line, what));
   }
 
   // Passes over what comes before the header or, without one, the rows.
@@ -162,37 +151,6 @@ class TableReader {
     fail(message);
   }
 
-  // Reads rows from the first one on, and says how many.
-  std::size_t walk(std::size_t max_rows) {
-    CsvScanner scanner = rows_;
-    const std::size_t width = columns_.size();
-    std::size_t num_rows = 0;
-    for (; num_rows < max_rows && scanner.begin_row(width > 1); ++num_rows) {
-      for (std::size_t i = 0; i < width; ++i) {
-        const Cell cell = scanner.next();
-        if (cell.ends_row != (i + 1 == width)) fail_ragged(scanner, i + 1, cell.ends_row);
-        if (!columns_[i].add(cell)) fail_number(scanner, columns_[i].name(), cell.text);
-      }
-    }
-    return num_rows;
-  }
-
-  [[noreturn]] void fail_ragged(CsvScanner& scanner, std::size_t num_cells, bool at_end) const {
-    const std::size_t line = scanner.line_of_row();
-    while (!at_end) {
-      at_end = scanner.next().ends_row;
-      ++num_cells;
-    }
-    fail(line, fmt::format("{} cells, wanted {} as in the {}", num_cells, columns_.size(),
-                           options_.header ? "header" : "given columns"));
-  }
-
-  [[noreturn]] void fail_number(const CsvScanner& scanner, std::string_view column,
-                                std::string_view text) const {
-    fail(scanner.line_of_cell(),
-         fmt::format("column '{}': '{}' is not a number", printable(column), printable(text)));
-  }
-
   const CsvOptions& options_;
   std::string_view name_;
   CsvScanner rows_;                    // at the first row
@@ -202,9 +160,14 @@ class TableReader {
 
 }  // namespace
 
-Table parse_csv(std::string_view text, const CsvOptions& options, std::string_view name) {
+Table parse_csv_in_chunks(std::string_view text, const CsvOptions& options, std::string_view name,
+                          std::size_t chunk_bytes) {
   check_options(options);
-  return TableReader(text, options, name).read();
+  return TableReader(text, options, name).read(chunk_bytes);
+}
+
+Table parse_csv(std::string_view text, const CsvOptions& options, std::string_view name) {
+  return parse_csv_in_chunks(text, options, name, 0);
 }
 
 Table read_csv(const std::string& path, const CsvOptions& options) {

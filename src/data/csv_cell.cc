@@ -4,41 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstdint>
 #include <iterator>
 #include <limits>
 
 namespace espalier {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// Digits with at most one point. There are at most seven of them beside a point, so both operands
-// of the division are exact in float and its only rounding is the right one.
-bool parse_short_decimal(std::string_view text, float& value) {
-  constexpr std::size_t kMaxSize = 8;
-  constexpr std::array<float, kMaxSize> kPowersOfTen = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
-  if (text.size() > kMaxSize) return false;
-  std::uint32_t digits = 0;
-  std::size_t num_digits = 0;
-  std::size_t point = text.size();
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (is_digit(text[i])) {
-      digits = 10 * digits + static_cast<std::uint32_t>(text[i] - '0');
-      ++num_digits;
-    } else if (text[i] == '.' && point == text.size()) {
-      point = i;
-    } else {
-      return false;
-    }
-  }
-  if (num_digits == 0) return false;
-  const std::size_t decimals = point == text.size() ? 0 : text.size() - point - 1;
-  value = static_cast<float>(digits) / kPowersOfTen[decimals];
-  return true;
-}
 
 // For a decimal number whose magnitude float cannot hold: is it too large, rather than too small?
 bool is_huge(std::string_view text) {
@@ -78,10 +49,12 @@ std::string_view trim(std::string_view text) {
 }
 
 bool parse_number(std::string_view text, float& value) {
+  const char* const end = text.data() + text.size();
+  if (!text.empty() && parse_short_decimal(text.data(), end, value) == end) return true;
   const bool is_negative = text.starts_with('-');
   if (is_negative || text.starts_with('+')) text.remove_prefix(1);
   if (text.starts_with('-')) return false;  // from_chars would take a second sign
-  if (!parse_short_decimal(text, value) && !parse_long_number(text, value)) return false;
+  if (!parse_long_number(text, value)) return false;
   if (is_negative) value = -value;
   return true;
 }

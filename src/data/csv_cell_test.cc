@@ -5,10 +5,14 @@
 #include <rapidcheck/gtest.h>
 
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
+
+#include "core/random.h"
 
 namespace espalier {
 namespace {
@@ -96,6 +100,51 @@ RC_GTEST_PROP(ParseNumber, ReadsBackWhatWasPrinted, (float number)) {
   float value = 0;
   RC_ASSERT(parse_number({digits.begin(), end}, value));
   RC_ASSERT(value == number);
+}
+
+// Both must read the same number. Infinities and zeros beyond the range have tests of their own.
+void expect_as_the_standard_library(const std::string& text) {
+  float wanted = 0, value = -1;
+  std::from_chars(text.data(), text.data() + text.size(), wanted);
+  ASSERT_TRUE(parse_number(text, value)) << text;
+  ASSERT_EQ(std::bit_cast<std::uint32_t>(value), std::bit_cast<std::uint32_t>(wanted)) << text;
+}
+
+TEST(ParseNumber, AgreesWithTheStandardLibraryOnRandomDigits) {
+  Random random(1);
+  for (int i = 0; i < 1'000'000; ++i) {
+    std::string text = random.below(4) == 0 ? "-" : "";
+    const std::size_t sign = text.size(), num_digits = 1 + random.below(24);
+    for (std::size_t d = 0; d < num_digits; ++d) {
+      text += static_cast<char>('0' + random.below(10));
+    }
+    if (random.below(4) != 0) text.insert(sign + random.below(num_digits + 1), ".");
+    expect_as_the_standard_library(text);
+  }
+}
+
+// Halves between two floats, and the decimals nearest to them on either side, are where a number
+// that is rounded twice goes wrong.
+TEST(ParseNumber, AgreesWithTheStandardLibraryBesideTheHalvesOfFloats) {
+  Random random(2);
+  for (int i = 0; i < 30'000; ++i) {
+    const auto exponent = static_cast<int>(random.below(60)) - 36;
+    const double half =
+        std::ldexp(static_cast<double>(2 * (1u << 23 | random.below(1u << 23)) + 1), exponent - 24);
+    std::array<char, 400> buffer;
+    const char* end =
+        std::to_chars(buffer.begin(), buffer.end(), half, std::chars_format::fixed).ptr;
+    const std::string exact(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+    expect_as_the_standard_library(exact);
+    for (std::size_t size = 1; size <= exact.size(); ++size) {
+      if (exact[size - 1] == '.') continue;
+      std::string cut = exact.substr(0, size);
+      expect_as_the_standard_library(cut);
+      if (cut.back() == '9') continue;
+      ++cut.back();
+      expect_as_the_standard_library(cut);
+    }
+  }
 }
 
 TEST(Missing, IsAnEmptyCellOrAUsualWordInAnyCase) {

@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// One column of a file while its cells are read, walk by walk over the text.
+// One column of a file while its cells are read, walk by walk over the text. A walk is done by
+// chunks of rows, on several threads: each writes to rows of its own and keeps words of its own.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "data/csv_cell.h"
 #include "data/csv_scanner.h"
+#include "data/word_index.h"
 #include "espalier/table.h"
 
 namespace espalier {
+
+// What a chunk has of a column, besides the cells. The codes of its cells index its words, also
+// those that mean "missing", so that a cell is one look-up.
+struct ColumnPart {
+  WordIndex words;
+  bool met_word = false;  // in a number column, where it ends the reading
+};
+
+// The rows that a chunk has filled.
+struct FilledRows {
+  std::size_t first;
+  std::size_t count;
+};
 
 class ColumnReader {
  public:
@@ -24,42 +37,33 @@ class ColumnReader {
 
   // Takes the column into the table; else its cells are passed over. `type` is null where the cells
   // decide. `missing` are the words that mean so beyond the usual ones.
-  void want(const ColumnType* type, std::vector<std::string> missing) {
-    is_wanted_ = true;
-    type_is_given_ = type != nullptr;
-    role_ = type_is_given_ && *type == ColumnType::category ? Role::category : Role::number;
-    for (const std::string& word : missing) {
-      float number;
-      if (parse_number(trim(word), number)) missing_numbers_.push_back(number);
-    }
-    column_.missing = std::move(missing);
+  void want(const ColumnType* type, std::vector<std::string> missing);
+
+  // Before a walk: room for the cells of an unfinished column.
+  void make_room(std::size_t num_rows);
+
+  bool wants_numbers() const { return role_ == Role::number; }
+
+  // Sets a cell of a column that wants numbers.
+  void set_number(std::size_t row, float number) {
+    column_.numbers[row] = is_missing(number) ? kMissing : number;
   }
 
   // Reads a cell; false if it is a word where only a number will do.
-  bool add(const Cell& cell) {
-    if (role_ == Role::number) return add_number(cell);
-    if (role_ == Role::category) add_word(cell);
+  bool set(std::size_t row, const Cell& cell, ColumnPart& part) {
+    if (role_ == Role::number) return set_number_or_missing(row, cell, part);
+    if (role_ == Role::category) column_.codes[row] = part.words.index_of(cell.text);
     return true;
   }
 
-  // Before a walk: forgets the cells of an unfinished column.
-  void restart() {
-    if (role_ == Role::done) return;
-    if (role_ == Role::turned) role_ = Role::category;
-    column_.numbers.clear();
-    column_.words.clear();
-    column_.codes.clear();
-    codes_.clear();
-  }
+  // After a walk: a column with words is one of categories, which the next walk reads.
+  void turn() { role_ = Role::category; }
 
-  // After a walk over all rows; false if the column needs another one.
-  bool finish() {
-    if (role_ == Role::turned) return false;
-    if (role_ == Role::category) column_.type = ColumnType::category;
-    role_ = Role::done;
-    return true;
-  }
+  // After a walk that has read all of the column: puts the rows of the chunks behind each other and
+  // gives their words common codes. `rows` and `parts` are those of the chunks, in order.
+  void finish(const std::vector<FilledRows>& rows, const std::vector<ColumnPart*>& parts);
 
+  bool is_finished() const { return role_ == Role::done; }
   bool is_wanted() const { return is_wanted_; }
   const std::string& name() const { return column_.name; }
   Column take() { return std::move(column_); }
@@ -70,62 +74,24 @@ class ColumnReader {
     done,  // passes it over
     number,
     category,
-    turned,  // passes it over since it met a word; the next walk reads a category column
   };
 
-  struct WordHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view word) const {
-      return std::hash<std::string_view>()(word);
-    }
-  };
+  static constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
-  bool add_number(const Cell& cell) {
-    constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-    const std::string_view text = cell.quoted ? trim(cell.text) : cell.text;
-    float number;
-    if (parse_number(text, number)) {
-      column_.numbers.push_back(is_missing(number) ? kMissing : number);
-    } else if (is_missing(text)) {
-      column_.numbers.push_back(kMissing);
-    } else if (type_is_given_) {
-      return false;
-    } else {
-      role_ = Role::turned;
-      column_.numbers = {};
-    }
-    return true;
-  }
-
-  void add_word(const Cell& cell) {
-    auto found = codes_.find(cell.text);
-    if (found == codes_.end()) found = codes_.emplace(cell.text, new_code(cell.text)).first;
-    column_.codes.push_back(found->second);
-  }
-
-  // Words that mean "missing" have a code as the others do, so that a cell is one look-up.
-  std::int32_t new_code(std::string_view word) {
-    if (is_missing(trim(word))) return kMissingCode;
-    column_.words.emplace_back(word);
-    return static_cast<std::int32_t>(column_.words.size() - 1);
-  }
+  bool set_number_or_missing(std::size_t row, const Cell& cell, ColumnPart& part);
+  void finish_words(const std::vector<FilledRows>& rows, const std::vector<ColumnPart*>& parts);
 
   bool is_missing(float number) const {
     const auto& list = missing_numbers_;
     return std::find(list.begin(), list.end(), number) != list.end();
   }
-
-  bool is_missing(std::string_view text) const {
-    const auto& list = column_.missing;
-    return is_usual_missing(text) || std::find(list.begin(), list.end(), text) != list.end();
-  }
+  bool is_missing(std::string_view text) const;
 
   Column column_;
   Role role_ = Role::done;
   bool is_wanted_ = false;
   bool type_is_given_ = false;
   std::vector<float> missing_numbers_;
-  std::unordered_map<std::string, std::int32_t, WordHash, std::equal_to<>> codes_;
 };
 
 }  // namespace espalier

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "espalier/error.h"
 
@@ -12,20 +13,19 @@ namespace {
 
 bool is_line_break(char c) { return c == '\n' || c == '\r'; }
 
+}  // namespace
+
 std::size_t count_line_breaks(const char* at, const char* end) {
+  const auto next = [end](const char* from, char c) {
+    return static_cast<const char*>(std::memchr(from, c, static_cast<std::size_t>(end - from)));
+  };
   std::size_t count = 0;
-  while (at != end) {
-    if (is_line_break(*at)) {
-      ++count;
-      at = after_line_break(at, end);
-    } else {
-      ++at;
-    }
+  for (const char* p = at; p != end && (p = next(p, '\n')) != nullptr; ++p) ++count;
+  for (const char* p = at; p != end && (p = next(p, '\r')) != nullptr; ++p) {
+    if (p + 1 == end || p[1] != '\n') ++count;
   }
   return count;
 }
-
-}  // namespace
 
 char detect_delimiter(std::string_view text) {
   constexpr std::string_view kCandidates = ",;\t|";
@@ -51,7 +51,11 @@ char detect_delimiter(std::string_view text) {
 
 CsvScanner::CsvScanner(std::string_view text, char delimiter, std::string_view name,
                        std::size_t line)
-    : delimiter_(delimiter), line_(line), name_(name) {
+    : delimiter_(delimiter),
+      may_read_numbers_(std::string_view("+-.0123456789").find(delimiter) ==
+                        std::string_view::npos),
+      line_(line),
+      name_(name) {
   for (const char c : {' ', '\t'}) kinds_[static_cast<unsigned char>(c)] = kBlank;
   for (const char c : {'\n', '\r', delimiter}) kinds_[static_cast<unsigned char>(c)] = kStop;
   // Without the line breaks at the end every position before it begins a row.
@@ -67,6 +71,14 @@ void CsvScanner::pass_blank_lines() {
     at_ = after_line_break(at, end_);
     ++line_;
   }
+}
+
+const char* CsvScanner::row_after(const char* at, bool skip_blank_lines) const {
+  at = std::find_if(at, end_, is_line_break);
+  if (at == end_) return end_;
+  CsvScanner scanner = moved_to(after_line_break(at, end_), 0);
+  scanner.begin_row(skip_blank_lines);
+  return scanner.position();
 }
 
 Cell CsvScanner::next_quoted(const char* quote) {

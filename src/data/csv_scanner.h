@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts comma-separated text into cells, in one walk and without an allocation a cell.
+// Cuts comma-separated text into cells, in one walk and without an allocation a cell. It can begin
+// at any row, so that several can walk through one text.
 //
 //   row  = cell *(delimiter cell) line-break          line-break = LF | CRLF | CR
 //   cell = *blank (text | '"' *(any | '""') '"') *blank     blank = space | tab, unless the
@@ -11,6 +12,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "data/csv_cell.h"
 
 namespace espalier {
 
@@ -29,6 +32,9 @@ inline const char* after_line_break(const char* at, const char* end) {
   const bool is_crlf = *at == '\r' && at + 1 != end && at[1] == '\n';
   return at + (is_crlf ? 2 : 1);
 }
+
+// How many line breaks there are.
+std::size_t count_line_breaks(const char* at, const char* end);
 
 // Copies are independent, so one kept at a row is a bookmark. `text` and `name` must outlive it.
 class CsvScanner {
@@ -56,9 +62,33 @@ class CsvScanner {
     return {{start, static_cast<std::size_t>(last - start)}, false, end_cell(stop)};
   }
 
+  // The next cell if it is a number that is read in passing, as nearly all are; else false, and the
+  // cell is still the next one.
+  bool next_number(float& value, bool& ends_row) {
+    if (!may_read_numbers_) return false;
+    const char* const stop = parse_short_decimal(pass_blanks(at_), end_, value);
+    if (stop == nullptr || !(stop == end_ || (kind(*stop) & kStop))) return false;
+    line_of_cell_ = line_;
+    ends_row = end_cell(stop);
+    return true;
+  }
+
+  // A copy that goes on at another place, which must begin a row and has that line number.
+  CsvScanner moved_to(const char* row, std::size_t line) const {
+    CsvScanner copy = *this;
+    copy.at_ = row;
+    copy.line_ = line;
+    return copy;
+  }
+
+  // Where the row after the next line break begins, if `at` is not in quotes.
+  const char* row_after(const char* at, bool skip_blank_lines) const;
+
   std::size_t line_of_row() const { return line_of_row_; }
   std::size_t line_of_cell() const { return line_of_cell_; }
+  std::size_t line() const { return line_; }
   const char* position() const { return at_; }
+  const char* end() const { return end_; }
 
  private:
   static constexpr std::uint8_t kStop = 1;   // ends an unquoted cell
@@ -92,6 +122,7 @@ class CsvScanner {
   const char* at_;
   const char* end_;
   char delimiter_;
+  bool may_read_numbers_;  // no number has the delimiter in it
   std::array<std::uint8_t, 256> kinds_{};
   std::size_t line_;
   std::size_t line_of_row_ = 0;

@@ -37,20 +37,28 @@ const Column& require_numbers(const Table& table, const std::string& name) {
   return column;
 }
 
-void encode_numbers(const Feature& feature, const Column& column, const Rows& rows, Dataset& data,
-                    std::size_t f) {
+// Feature `f` of the rows of a dataset from `first` on.
+struct CellsOfFeature {
+  Dataset& data;
+  std::size_t first;
+  std::size_t f;
+
+  float& operator[](std::size_t i) const { return data.cells[(first + i) * data.num_features + f]; }
+};
+
+void encode_numbers(const Feature& feature, const Column& column, const Rows& rows,
+                    const CellsOfFeature& cells) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    data.cells[i * data.num_features + f] = encode_number(feature, column.numbers[rows[i]]);
+    cells[i] = encode_number(feature, column.numbers[rows[i]]);
   }
 }
 
 // index(word) is the number that stands for a word; the word of a missing cell is empty.
 template <class Index>
-void encode_words(const Column& column, const Rows& rows, Dataset& data, std::size_t f,
+void encode_words(const Column& column, const Rows& rows, const CellsOfFeature& cells,
                   Index&& index) {
-  const auto cell = [&](std::size_t i) -> float& { return data.cells[i * data.num_features + f]; };
   if (column.type == ColumnType::number) {
-    for (std::size_t i = 0; i < rows.size(); ++i) cell(i) = index(word_at(column, rows[i]));
+    for (std::size_t i = 0; i < rows.size(); ++i) cells[i] = index(word_at(column, rows[i]));
     return;
   }
   std::vector<float> by_code;
@@ -58,7 +66,7 @@ void encode_words(const Column& column, const Rows& rows, Dataset& data, std::si
   const float missing = index("");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::int32_t code = column.codes[rows[i]];
-    cell(i) = code == kMissingCode ? missing : by_code[static_cast<std::size_t>(code)];
+    cells[i] = code == kMissingCode ? missing : by_code[static_cast<std::size_t>(code)];
   }
 }
 
@@ -73,16 +81,16 @@ std::unordered_map<std::string, std::size_t> index_words(const Feature& feature)
   return index;
 }
 
-void encode_feature(const Feature& feature, const Table& table, const Rows& rows, Dataset& data,
-                    std::size_t f) {
+void encode_feature(const Feature& feature, const Table& table, const Rows& rows,
+                    const CellsOfFeature& cells) {
   if (feature.kind == FeatureKind::number) {
-    encode_numbers(feature, require_numbers(table, feature.name), rows, data, f);
+    encode_numbers(feature, require_numbers(table, feature.name), rows, cells);
     return;
   }
   const auto index = index_words(feature);
   const Column& column = require_column(table, feature.name);
   if (feature.kind == FeatureKind::ordered) {
-    encode_words(column, rows, data, f, [&](const std::string& word) {
+    encode_words(column, rows, cells, [&](const std::string& word) {
       const auto found = index.find(word);
       const bool known = found != index.end();
       return encode_number(feature, known ? static_cast<float>(found->second)
@@ -91,9 +99,41 @@ void encode_feature(const Feature& feature, const Table& table, const Rows& rows
     return;
   }
   const std::size_t unseen = num_own_words(feature);
-  encode_words(column, rows, data, f, [&](const std::string& word) {
+  encode_words(column, rows, cells, [&](const std::string& word) {
     const auto found = index.find(word);
     return static_cast<float>(found == index.end() ? unseen : found->second);
+  });
+}
+
+// Adds some rows of a table to a dataset, without labels and weights.
+void append_features(const Schema& schema, const Table& table, const Rows& rows, Dataset& data) {
+  const std::size_t first = data.num_rows;
+  data.num_rows += rows.size();
+  data.num_features = schema.features.size();
+  data.cells.resize(data.num_rows * data.num_features);
+  for (std::size_t f = 0; f < schema.features.size(); ++f) {
+    encode_feature(schema.features[f], table, rows, {data, first, f});
+  }
+}
+
+// Cuts off the first rows and gives their memory back.
+void drop_rows(std::size_t count, Table& table) {
+  const auto drop = [count](auto& cells) {
+    if (cells.empty()) return;
+    cells = std::remove_reference_t<decltype(cells)>(
+        cells.begin() + static_cast<std::ptrdiff_t>(count), cells.end());
+  };
+  for (Column& column : table.columns) {
+    drop(column.numbers);
+    drop(column.codes);
+  }
+  table.num_rows -= count;
+}
+
+void keep_features(const Schema& schema, Table& table) {
+  std::erase_if(table.columns, [&](const Column& column) {
+    return std::none_of(schema.features.begin(), schema.features.end(),
+                        [&](const Feature& feature) { return feature.name == column.name; });
   });
 }
 
@@ -160,12 +200,7 @@ float encode_cell(const Feature& feature, float cell) {
 
 Dataset encode_features(const Schema& schema, const Table& table, const Rows& rows) {
   Dataset data;
-  data.num_rows = rows.size();
-  data.num_features = schema.features.size();
-  data.cells.resize(data.num_rows * data.num_features);
-  for (std::size_t f = 0; f < schema.features.size(); ++f) {
-    encode_feature(schema.features[f], table, rows, data, f);
-  }
+  append_features(schema, table, rows, data);
   return data;
 }
 
@@ -173,6 +208,7 @@ Rows labelled_rows(const Label& label, const Table& table) {
   require_countable(table);
   const Column& column = require_column(table, label.name);
   Rows rows;
+  rows.reserve(table.num_rows);
   for (std::uint32_t i = 0; i < table.num_rows; ++i) {
     const bool missing = column.type == ColumnType::number ? std::isnan(column.numbers[i])
                                                            : column.codes[i] == kMissingCode;
@@ -211,6 +247,7 @@ std::vector<float> encode_weights(const std::string& column_name, const Table& t
   if (column_name.empty()) return {};
   const Column& column = require_numbers(table, column_name);
   std::vector<float> weights;
+  weights.reserve(rows.size());
   double total = 0;
   for (const std::uint32_t row : rows) {
     const float weight = column.numbers[row];
@@ -230,6 +267,34 @@ Dataset encode(const Schema& schema, const Table& table, const Rows& rows) {
   data.labels = encode_labels(schema.label, table, rows);
   data.weights = encode_weights(schema.weight, table, rows);
   return data;
+}
+
+std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
+                                     const std::vector<const Rows*>& parts) {
+  // More blocks hold less of the table twice, and copy the rest of the columns more often.
+  constexpr std::size_t kBlocks = 8;
+  std::vector<Dataset> datasets(parts.size());
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    datasets[p].labels = encode_labels(schema.label, table, *parts[p]);
+    datasets[p].weights = encode_weights(schema.weight, table, *parts[p]);
+    datasets[p].cells.reserve(parts[p]->size() * schema.features.size());
+  }
+  keep_features(schema, table);
+  const std::size_t num_rows = table.num_rows;
+  std::vector<std::size_t> next(parts.size());  // of the rows of a part
+  for (std::size_t block = 0; block < kBlocks; ++block) {
+    const std::size_t begin = num_rows * block / kBlocks, end = num_rows * (block + 1) / kBlocks;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      Rows rows;  // as the table now counts them
+      rows.reserve(end - begin);
+      for (std::size_t& i = next[p]; i < parts[p]->size() && (*parts[p])[i] < end; ++i) {
+        rows.push_back((*parts[p])[i] - static_cast<std::uint32_t>(begin));
+      }
+      append_features(schema, table, rows, datasets[p]);
+    }
+    drop_rows(end - begin, table);
+  }
+  return datasets;
 }
 
 }  // namespace espalier

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "data/dataset.h"
 #include "espalier/schema.h"
@@ -39,6 +40,11 @@ std::vector<float> encode_weights(const std::string& column, const Table& table,
 
 /// Features, labels and weights.
 Dataset encode(const Schema& schema, const Table& table, const Rows& rows);
+
+/// The same for several parts of the rows, each in ascending order. The cells of the table are
+/// freed as they are encoded, block of rows by block, so that little is ever held in both forms.
+std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
+                                     const std::vector<const Rows*>& parts);
 
 /// The position of a value among a number feature's keypoints, as above.
 float encode_number(const Feature& feature, float value);

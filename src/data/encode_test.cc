@@ -128,5 +128,33 @@ TEST(Encode, WeightsAreFiniteAndNotNegative) {
   EXPECT_THAT(error_of([&] { weights("w,d\n0,1\n0,1\n"); }), HasSubstr("all weights are 0"));
 }
 
+TEST(Encode, FreeingTheTableChangesNothing) {
+  std::string text = "x,word,y,w\n";
+  for (int i = 0; i < 100; ++i) {
+    text += std::to_string(i % 13) + (i % 3 == 0 ? ",a," : ",b,") + std::to_string(i) + ",1\n";
+  }
+  Table table = parse_csv(text);
+  Schema schema;
+  schema.features = {number_feature(),
+                     {.name = "word", .kind = FeatureKind::category, .words = {"b", "a"}}};
+  schema.label = {.name = "y", .task = Task::regression, .is_number = true};
+  schema.weight = "w";
+  std::vector<Rows> parts(3);  // the last has no rows
+  for (std::uint32_t row = 0; row < 100; ++row) {
+    if (row < 40 || row > 70) parts[row % 7 == 0].push_back(row);
+  }
+  const Table kept = table;
+  const std::vector<Dataset> encoded =
+      encode_and_free(schema, std::move(table), {&parts[0], &parts[1], &parts[2]});
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const Dataset wanted = encode(schema, kept, parts[p]);
+    EXPECT_EQ(encoded[p].num_rows, wanted.num_rows);
+    EXPECT_EQ(encoded[p].num_features, wanted.num_features);
+    EXPECT_EQ(encoded[p].cells, wanted.cells);
+    EXPECT_EQ(encoded[p].labels, wanted.labels);
+    EXPECT_EQ(encoded[p].weights, wanted.weights);
+  }
+}
+
 }  // namespace
 }  // namespace espalier

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "core/thread_pool.h"
 #include "data/encode.h"
@@ -101,7 +102,25 @@ void balance_classes(Dataset& data) {
   data.weights = std::move(balanced);
 }
 
-Prepared prepare(const Table& table, const TrainOptions& options, const TrainControl& control) {
+// The training rows and the validation rows as the network reads them. A table that is `owned` is
+// empty afterwards.
+void encode_rows(const Table& table, Table* owned, const Table* valid, const Rows& train_rows,
+                 const Rows& valid_rows, Prepared& p) {
+  if (owned == nullptr) {
+    p.train = encode(p.schema, table, train_rows);
+    p.valid = encode(p.schema, valid == nullptr ? table : *valid, valid_rows);
+    return;
+  }
+  const Rows none;
+  std::vector<Dataset> encoded = encode_and_free(
+      p.schema, std::move(*owned), {&train_rows, valid == nullptr ? &valid_rows : &none});
+  p.train = std::move(encoded[0]);
+  p.valid = valid == nullptr ? std::move(encoded[1]) : encode(p.schema, *valid, valid_rows);
+}
+
+// `owned` is the table if it need not be kept, else null.
+Prepared prepare(const Table& table, Table* owned, const TrainOptions& options,
+                 const TrainControl& control) {
   validate(options);
   Prepared p{.options = options};
   p.schema.label = build_label(table, options);
@@ -133,8 +152,7 @@ Prepared prepare(const Table& table, const TrainOptions& options, const TrainCon
             .learn_missing = true};
   }
   fit_keypoints(plan, table, train_rows, p.schema.features);
-  p.train = encode(p.schema, table, train_rows);
-  p.valid = encode(p.schema, control.valid == nullptr ? table : *control.valid, valid_rows);
+  encode_rows(table, owned, control.valid, train_rows, valid_rows, p);
   require_both_classes(p.train, p.schema, "training");
   if (balanced) balance_classes(p.train);
   fit_label(p.train, p.schema.label);
@@ -337,13 +355,23 @@ class Session {
   std::vector<Epoch> history_;
 };
 
+TrainResult train_on(const Table& table, Table* owned, const TrainOptions& options,
+                     const TrainControl& control) {
+  CheckpointFile file(control);
+  std::optional<Checkpoint> checkpoint = file.read();
+  const Prepared prepared = prepare(table, owned, options, control);
+  return Session(prepared, control, file).run(std::move(checkpoint));
+}
+
 }  // namespace
 
 TrainResult train(const Table& table, const TrainOptions& options, const TrainControl& control) {
-  CheckpointFile file(control);
-  std::optional<Checkpoint> checkpoint = file.read();
-  const Prepared prepared = prepare(table, options, control);
-  return Session(prepared, control, file).run(std::move(checkpoint));
+  return train_on(table, nullptr, options, control);
+}
+
+TrainResult train(Table&& table, const TrainOptions& options, const TrainControl& control) {
+  Table owned = std::move(table);
+  return train_on(owned, &owned, options, control);
 }
 
 }  // namespace espalier

@@ -135,6 +135,18 @@ TEST(Train, SameSeedSameBytesForAnyNumberOfThreads) {
   EXPECT_NE(bytes_of(train(table, options).model), bytes);
 }
 
+TEST(Train, ATableHandedOverGivesTheSameBytesAsOneThatIsKept) {
+  const Table table = loans(1000), valid = loans(300, 2);
+  TrainOptions options = loan_options();
+  options.weight = "loan_amount";
+  for (const Table* other : {static_cast<const Table*>(nullptr), &valid}) {
+    Table spent = table;
+    EXPECT_EQ(bytes_of(train(std::move(spent), options, {.valid = other}).model),
+              bytes_of(train(table, options, {.valid = other}).model));
+    EXPECT_TRUE(spent.columns.empty());
+  }
+}
+
 TEST(Train, SameBytesForEveryInstructionSet) {
   const Table table = loans(600);
   TrainOptions options = loan_options();

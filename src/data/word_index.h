@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Distinct words, numbered from 0 in the order in which they first appear. One look-up a cell of a
+// category column, so it is a flat table that looks at a word only where its hash agrees.
+#pragma once
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace espalier {
+
+class WordIndex {
+ public:
+  // The number of a word, which is added if it is new.
+  std::int32_t index_of(std::string_view word) {
+    if (2 * words_.size() >= slots_.size()) grow();
+    const auto hash = static_cast<std::uint32_t>(XXH3_64bits(word.data(), word.size()));
+    std::size_t at = hash & (slots_.size() - 1);
+    for (; slots_[at].index != kNone; at = (at + 1) & (slots_.size() - 1)) {
+      const Slot& slot = slots_[at];
+      if (slot.hash == hash && words_[static_cast<std::size_t>(slot.index)] == word)
+        return slot.index;
+    }
+    slots_[at] = {hash, static_cast<std::int32_t>(words_.size())};
+    words_.emplace_back(word);
+    return slots_[at].index;
+  }
+
+  const std::vector<std::string>& words() const { return words_; }
+  std::vector<std::string> take_words() { return std::move(words_); }
+
+ private:
+  static constexpr std::int32_t kNone = -1;
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::int32_t index = kNone;
+  };
+
+  void grow() {
+    const std::vector<Slot> old =
+        std::exchange(slots_, std::vector<Slot>(std::max<std::size_t>(16, 2 * slots_.size())));
+    for (const Slot& slot : old) {
+      if (slot.index == kNone) continue;
+      std::size_t at = slot.hash & (slots_.size() - 1);
+      while (slots_[at].index != kNone) at = (at + 1) & (slots_.size() - 1);
+      slots_[at] = slot;
+    }
+  }
+
+  std::vector<std::string> words_;
+  std::vector<Slot> slots_;  // a power of two of them, at most half in use
+};
+
+}  // namespace espalier
