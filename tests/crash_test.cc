@@ -117,7 +117,8 @@ TEST_F(LongCrash, ManyKills) {
 
 TEST_F(Crash, StoppedByASignalARunCanBeResumedToItsEnd) {
   make_table();
-  const std::string args = "train loans.csv -o model.esp --epochs 1500" + kMonotone;
+  const std::string args =
+      "train loans.csv -o model.esp --epochs 3000 --valid-fraction 0" + kMonotone;
   must(args);
   const std::string undisturbed = read(path("model.esp"));
   const pid_t child = start(args + " --checkpoint run --verbose");
