@@ -69,7 +69,9 @@ void hunt_random_architectures(int models, std::size_t pairs_each) {
     plain.largest_drop = std::max(plain.largest_drop, result.largest_drop);
   }
   // The same kinds of pairs do catch an evaluation that only rounds: about one in five thousand.
-  if (plain.pairs > 100'000) EXPECT_GT(plain.violations, 0u);
+  if (plain.pairs > 100'000) {
+    EXPECT_GT(plain.violations, 0u);
+  }
   std::printf("predictor: %zu pairs, 0 fell; plain float32: %zu pairs, %zu fell, by up to %g\n",
               pairs, plain.pairs, plain.violations, plain.largest_drop);
 }
