@@ -9,8 +9,10 @@
 // the workers are awake; they stay awake for some microseconds after a run.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -40,6 +42,16 @@ class ThreadPool {
     using Callable = std::remove_reference_t<F>;
     run_job({[](void* context, int index) { (*static_cast<Callable*>(context))(index); },
              const_cast<void*>(static_cast<const void*>(std::addressof(task))), num_tasks});
+  }
+
+  // Calls task(begin, end) for the ranges of `step` numbers, the last one shorter, that make up
+  // [0, n).
+  template <class F>
+  void run_ranges(std::size_t n, std::size_t step, F&& task) {
+    run(static_cast<int>((n + step - 1) / step), [&](int index) {
+      const std::size_t begin = static_cast<std::size_t>(index) * step;
+      task(begin, std::min(begin + step, n));
+    });
   }
 
  private:

@@ -70,11 +70,6 @@ void encode_words(const Column& column, const Rows& rows, const CellsOfFeature& 
   }
 }
 
-// The words that stand for themselves; the index behind the last one is that of an unseen word.
-std::size_t num_own_words(const Feature& feature) {
-  return feature.words.size() - (feature.pools_rare ? 1 : 0);
-}
-
 std::unordered_map<std::string, std::size_t> index_words(const Feature& feature) {
   std::unordered_map<std::string, std::size_t> index;
   for (std::size_t i = 0; i < num_own_words(feature); ++i) index.emplace(feature.words[i], i);
@@ -138,6 +133,10 @@ void keep_features(const Schema& schema, Table& table) {
 }
 
 }  // namespace
+
+std::size_t num_own_words(const Feature& feature) {
+  return feature.words.size() - (feature.pools_rare && !feature.words.empty() ? 1 : 0);
+}
 
 Rows all_rows(const Table& table) {
   require_countable(table);

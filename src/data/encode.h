@@ -22,6 +22,10 @@ namespace espalier {
 /// The position of a missing cell of a feature that learns an output for missing.
 inline constexpr float kMissingPosition = -1;
 
+/// The words that stand for themselves, without the last one where that is all the rare ones; the
+/// index behind them is that of an unseen word.
+std::size_t num_own_words(const Feature& feature);
+
 /// All rows of a table.
 Rows all_rows(const Table& table);
 

@@ -17,25 +17,9 @@ namespace {
 // Half the width of a fitted range, in standard deviations of what arrives.
 constexpr float kRangeDeviations = 3;
 
-// The mean over the categories of a learned value each.
-double mean_value(const float* values, const std::vector<float>& shares) {
-  double sum = 0, total = 0;
-  for (std::size_t c = 0; c < shares.size(); ++c) {
-    sum += static_cast<double>(shares[c]) * values[c];
-    total += shares[c];
-  }
-  return sum / total;
-}
-
 float category_value(const float* values, const Wire& wire, float code) {
   const int c = static_cast<int>(code);
-  return c < wire.num_categories() ? values[c]
-                                   : static_cast<float>(mean_value(values, wire.shares));
-}
-
-// A missing cell reads the value behind the table; the table itself is read at 0 and then replaced.
-void hide_missing(const float* in, float* positions) {
-  for (int r = 0; r < kTile; ++r) positions[r] = std::max(in[r], 0.0f);
+  return c < wire.num_categories() ? values[c] : static_cast<float>(mean_over(wire.shares, values));
 }
 
 }  // namespace
@@ -117,7 +101,7 @@ void Calibrators::evaluate(const float* params, const double* in, double* out) c
       out[u] = x;
     } else if (kind(u) == UnitKind::category) {
       const auto code = static_cast<std::size_t>(x);
-      out[u] = code < wire(u).shares.size() ? table[code] : mean_value(table, wire(u).shares);
+      out[u] = code < wire(u).shares.size() ? table[code] : mean_over(wire(u).shares, table);
     } else if (kind(u) == UnitKind::position && wire(u).learns_missing && x < 0) {
       out[u] = table[keypoints(u)];
     } else {
@@ -132,7 +116,7 @@ void Calibrators::evaluate(const float* params, const double* in, double* out) c
   }
 }
 
-void Calibrators::forward(const float* params, const float* in, float* out, float* scratch) const {
+void Calibrators::forward(const float* params, const float* in, float* out, float*) const {
   for (int u = 0; u < num_units(); ++u, in += kTile, out += kTile) {
     const float* table = params + unit_begin(u);
     const int last = keypoints(u) - 1;
@@ -147,8 +131,7 @@ void Calibrators::forward(const float* params, const float* in, float* out, floa
         calibrate(table, uniform_keypoints(u), in, out);
         break;
       case UnitKind::position:
-        hide_missing(in, scratch);
-        interpolate(table, last, scratch, out);
+        interpolate(table, last, in, out);
         if (!wire(u).learns_missing) break;
         for (int r = 0; r < kTile; ++r) {
           if (in[r] < 0) out[r] = table[last + 1];

@@ -255,25 +255,15 @@ void keep_where_unit(const float* in, std::size_t n, float* grad) {
     store(keep_inside(load(grad + i), load(in + i), set(0), set(1)), grad + i);
 }
 
-void tile_to_rows(const float* wires, int n, float* rows) {
-  int i = 0;
-  for (; i + 16 <= n; i += 16) {
-    for (int r = 0; r < kTile; r += 16)
-      transpose(wires + i * kTile + r, kTile, rows + r * n + i, n);
+void transpose_matrix(const float* in, int rows, int columns, float* out) {
+  const int whole_rows = rows / 16 * 16, whole_columns = columns / 16 * 16;
+  for (int i = 0; i < whole_rows; i += 16) {
+    for (int j = 0; j < whole_columns; j += 16)
+      transpose(in + i * columns + j, columns, out + j * rows + i, rows);
   }
-  for (; i < n; ++i) {
-    for (int r = 0; r < kTile; ++r) rows[r * n + i] = wires[i * kTile + r];
-  }
-}
-
-void rows_to_tile(const float* rows, int n, float* wires) {
-  int i = 0;
-  for (; i + 16 <= n; i += 16) {
-    for (int r = 0; r < kTile; r += 16)
-      transpose(rows + r * n + i, n, wires + i * kTile + r, kTile);
-  }
-  for (; i < n; ++i) {
-    for (int r = 0; r < kTile; ++r) wires[i * kTile + r] = rows[r * n + i];
+  for (int i = 0; i < rows; ++i) {
+    for (int j = i < whole_rows ? whole_columns : 0; j < columns; ++j)
+      out[j * rows + i] = in[i * columns + j];
   }
 }
 
@@ -347,8 +337,7 @@ HWY_EXPORT(add);
 HWY_EXPORT(add_scaled);
 HWY_EXPORT(clip_to_unit);
 HWY_EXPORT(keep_where_unit);
-HWY_EXPORT(tile_to_rows);
-HWY_EXPORT(rows_to_tile);
+HWY_EXPORT(transpose_matrix);
 HWY_EXPORT(adam_step);
 
 void interpolate(const float* table, int last, const float* positions, float* out) {
@@ -393,11 +382,8 @@ void clip_to_unit(const float* in, std::size_t n, float* out) {
 void keep_where_unit(const float* in, std::size_t n, float* grad) {
   HWY_DYNAMIC_DISPATCH(keep_where_unit)(in, n, grad);
 }
-void tile_to_rows(const float* wires, int n, float* rows) {
-  HWY_DYNAMIC_DISPATCH(tile_to_rows)(wires, n, rows);
-}
-void rows_to_tile(const float* rows, int n, float* wires) {
-  HWY_DYNAMIC_DISPATCH(rows_to_tile)(rows, n, wires);
+void transpose_matrix(const float* in, int rows, int columns, float* out) {
+  HWY_DYNAMIC_DISPATCH(transpose_matrix)(in, rows, columns, out);
 }
 void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards,
                const float* penalty, float* params, float* mean, float* variance, std::size_t n) {

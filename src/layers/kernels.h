@@ -22,7 +22,8 @@ struct AdamStep {
 inline constexpr float kAdamBeta1 = 0.9f;
 inline constexpr float kAdamBeta2 = 0.999f;
 
-/// Piecewise linear interpolation of table[0 .. last] at positions in [0, last], last >= 1.
+/// Piecewise linear interpolation of table[0 .. last] at positions in [0, last], last >= 1. What it
+/// writes for a negative position, a missing cell, means nothing.
 void interpolate(const float* table, int last, const float* positions, float* out);
 
 /// Adds the gradient of the table. A negative position is a missing cell and adds nothing.
@@ -95,9 +96,16 @@ void add_scaled(float weight, const float* x, float* out, std::size_t n);
 void clip_to_unit(const float* in, std::size_t n, float* out);
 void keep_where_unit(const float* in, std::size_t n, float* grad);
 
+/// in[rows][columns] -> out[columns][rows].
+void transpose_matrix(const float* in, int rows, int columns, float* out);
+
 /// wires[n][kTile] -> rows[kTile][n], and back.
-void tile_to_rows(const float* wires, int n, float* rows);
-void rows_to_tile(const float* rows, int n, float* wires);
+inline void tile_to_rows(const float* wires, int n, float* rows) {
+  transpose_matrix(wires, n, kTile, rows);
+}
+inline void rows_to_tile(const float* rows, int n, float* wires) {
+  transpose_matrix(rows, kTile, n, wires);
+}
 
 /// Sums the gradients of the shards in order, zeroes them, and takes one step of Adam over n
 /// parameters. penalty: gradient to add, or null.

@@ -34,19 +34,6 @@ double multilinear(const float* theta, int size, const double* x) {
   return sum;
 }
 
-double simplex(const float* theta, int size, const double* x) {
-  int dims[kMaxLatticeSize];
-  sort_dims(x, size, dims);
-  double sum = theta[0];
-  std::size_t vertex = 0;
-  for (int i = 0; i < size; ++i) {
-    const std::size_t next = vertex | std::size_t{1} << dims[i];
-    sum += x[dims[i]] * (static_cast<double>(theta[next]) - theta[vertex]);
-    vertex = next;
-  }
-  return sum;
-}
-
 // The inputs of one row, clipped and sorted.
 struct SimplexRow {
   SimplexRow(const float* in, int row, int size) {
@@ -92,6 +79,19 @@ void simplex_backward(const float* theta, int size, const float* in, const float
 
 }  // namespace
 
+double simplex_at(const float* theta, int size, const double* x) {
+  int dims[kMaxLatticeSize];
+  sort_dims(x, size, dims);
+  double sum = theta[0];
+  std::size_t vertex = 0;
+  for (int i = 0; i < size; ++i) {
+    const std::size_t next = vertex | std::size_t{1} << dims[i];
+    sum += x[dims[i]] * (static_cast<double>(theta[next]) - theta[vertex]);
+    vertex = next;
+  }
+  return sum;
+}
+
 Lattices::Lattices(std::vector<Wire> inputs, const Shape& shape)
     : Layer(std::move(inputs)),
       shape_(shape),
@@ -123,7 +123,7 @@ void Lattices::evaluate(const float* params, const double* in, double* out) cons
     for (int d = 0; d < shape_.size; ++d) x[d] = std::clamp(in[g * shape_.size + d], 0.0, 1.0);
     const float* theta = params + unit_begin(g);
     out[g] = shape_.interpolation == Interpolation::multilinear ? multilinear(theta, shape_.size, x)
-                                                                : simplex(theta, shape_.size, x);
+                                                                : simplex_at(theta, shape_.size, x);
   }
 }
 

@@ -17,6 +17,9 @@
 
 namespace espalier {
 
+/// The value of a lattice at x[size], within [0, 1]; the reference.
+double simplex_at(const float* theta, int size, const double* x);
+
 class Lattices final : public Layer {
  public:
   struct Shape {

@@ -100,6 +100,9 @@ using CulpritSink = std::function<void(const std::string&)>;
 std::string describe(std::string_view unit, int index, std::string_view part,
                      const Culprit& culprit);
 
+/// The mean over the categories of values[0], values[stride], ..., weighted by their shares.
+double mean_over(const std::vector<float>& shares, const float* values, std::size_t stride = 1);
+
 /// The largest magnitude among some parameters, 0 for none.
 double largest_of(std::span<const float> params);
 

@@ -32,15 +32,10 @@ void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float*
 }
 
 std::vector<float> network_outputs(const Network& network, const Dataset& data, ThreadPool& pool) {
-  // Enough tiles a task that making a scratch does not count.
-  constexpr std::size_t kTaskRows = 64 * kTile;
   std::vector<float> outputs(data.num_rows);
-  const auto num_tasks = static_cast<int>((data.num_rows + kTaskRows - 1) / kTaskRows);
-  pool.run(num_tasks, [&](int task) {
+  pool.run_ranges(data.num_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
     Network::Scratch scratch(network);
     std::uint32_t rows[kTile];
-    const std::size_t begin = static_cast<std::size_t>(task) * kTaskRows;
-    const std::size_t end = std::min(begin + kTaskRows, data.num_rows);
     for (std::size_t first = begin; first < end; first += kTile) {
       const auto count = static_cast<int>(std::min<std::size_t>(kTile, end - first));
       std::iota(rows, rows + count, static_cast<std::uint32_t>(first));

@@ -23,6 +23,9 @@ struct ModelData {
   std::string version = kVersion;  // of the library that trained it
 };
 
+/// Rows that a task predicts: enough tiles that making a scratch does not count.
+inline constexpr std::size_t kTaskRows = 64 * kTile;
+
 /// The wires that a network reads from a dataset of this schema.
 std::vector<Wire> input_wires(const Schema& schema);
 

@@ -9,6 +9,7 @@
 
 #include "core/bytes.h"
 #include "core/json.h"
+#include "data/encode.h"
 #include "espalier/error.h"
 
 namespace espalier {
@@ -89,7 +90,7 @@ void check_feature(const Reader& reader, const Feature& feature) {
   };
   require(!feature.name.empty(), "no name");
   // The word of the rare ones is never looked for.
-  const std::size_t num_own = feature.words.size() - (feature.pools_rare && !feature.words.empty());
+  const std::size_t num_own = num_own_words(feature);
   const std::set<std::string> distinct(
       feature.words.begin(), feature.words.begin() + static_cast<std::ptrdiff_t>(num_own));
   if (feature.kind == FeatureKind::category) {

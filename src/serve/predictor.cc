@@ -25,8 +25,7 @@ Predictor::Compiled::Compiled(const Model& compiled_model) : model(compiled_mode
   for (const Network& member : model.data().members) members.emplace_back(member);
   for (const CompiledNetwork& member : members)
     scratch_size = std::max(scratch_size, member.scratch_size());
-  const std::size_t cells = kTile * model.schema().features.size();
-  members_begin = cells;
+  members_begin = kTile * model.schema().features.size();
   scratch_size += members_begin;
 }
 
@@ -118,15 +117,10 @@ void Predictor::predict(std::span<const float> rows, std::span<float> out, Scrat
 }
 
 std::vector<float> scores(const Predictor& predictor, const Dataset& data, ThreadPool& pool) {
-  // Enough tiles a task that making a scratch does not count.
-  constexpr std::size_t kTaskRows = 64 * kTile;
   const Predictor::Compiled& compiled = predictor.compiled();
   std::vector<float> result(data.num_rows);
-  const auto num_tasks = static_cast<int>((data.num_rows + kTaskRows - 1) / kTaskRows);
-  pool.run(num_tasks, [&](int task) {
+  pool.run_ranges(data.num_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
     AlignedFloats scratch(compiled.scratch_size);
-    const std::size_t begin = static_cast<std::size_t>(task) * kTaskRows;
-    const std::size_t end = std::min(begin + kTaskRows, data.num_rows);
     for (std::size_t first = begin; first < end; first += kTile) {
       compiled.scores(data.row(first), std::min<std::size_t>(kTile, end - first), scratch.data(),
                       result.data() + first);

@@ -16,6 +16,9 @@ namespace espalier {
 /// Wires of a row come in whole blocks of this many floats; what lies behind the last wire may be
 /// overwritten.
 inline constexpr std::size_t kRowPadding = 16;
+inline std::size_t padded(std::size_t n) {
+  return (n + kRowPadding - 1) / kRowPadding * kRowPadding;
+}
 
 /// A compiled layer. Immutable.
 class Step {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "core/bytes.h"
 #include "core/file.h"
@@ -13,6 +13,7 @@
 #include "espalier/version.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
+#include "train/presets.h"
 
 namespace espalier {
 
@@ -36,89 +37,116 @@ std::uint64_t hash_of(const Dataset& data) {
   return checksum(parts);
 }
 
-void put_epoch(std::string& out, const Epoch& epoch) {
-  put(out, epoch.member);
-  put(out, epoch.epoch);
-  put(out, epoch.train_loss);
-  put(out, epoch.valid_metric);
-}
-
-Epoch get_epoch(Reader& reader) {
-  Epoch epoch;
-  epoch.member = reader.get<int>("epochs");
-  epoch.epoch = reader.get<int>("epochs");
-  epoch.train_loss = reader.get<double>("epochs");
-  epoch.valid_metric = reader.get<double>("epochs");
-  return epoch;
-}
-
-void put_network(std::string& out, const NetworkState& network) {
-  put_text(out, network.architecture);
-  put_floats(out, network.params);
-  put_floats(out, network.constants);
-}
-
-NetworkState get_network(Reader& reader) {
-  NetworkState network;
-  network.architecture = reader.text("architecture");
-  network.params = reader.floats("parameters");
-  network.constants = reader.floats("constants");
-  return network;
-}
-
-void put_trainer(std::string& out, const TrainerState& trainer) {
-  put_floats(out, trainer.mean);
-  put_floats(out, trainer.variance);
-  put(out, trainer.beta1_power);
-  put(out, trainer.beta2_power);
-  put(out, trainer.steps_done);
-  put(out, trainer.epochs_done);
-  put(out, trainer.epoch_loss);
-  put(out, trainer.epoch_weight);
-  put_epoch(out, trainer.best);
-  put_floats(out, trainer.best_params);
-}
-
-TrainerState get_trainer(Reader& reader) {
-  TrainerState trainer;
-  trainer.mean = reader.floats("means");
-  trainer.variance = reader.floats("variances");
-  trainer.beta1_power = reader.get<double>("powers");
-  trainer.beta2_power = reader.get<double>("powers");
-  trainer.steps_done = reader.get<std::int64_t>("steps");
-  trainer.epochs_done = reader.get<int>("epochs");
-  trainer.epoch_loss = reader.get<double>("loss");
-  trainer.epoch_weight = reader.get<double>("loss");
-  trainer.best = get_epoch(reader);
-  trainer.best_params = reader.floats("best parameters");
-  return trainer;
-}
-
-void put_fingerprint(std::string& out, const Fingerprint& fingerprint) {
-  put_text(out, fingerprint.version);
-  put(out, static_cast<std::uint64_t>(fingerprint.options.size()));
-  for (const auto& [name, value] : fingerprint.options) {
-    put_text(out, name);
-    put_text(out, value);
+// A checkpoint is written and read by one list of its fields: visit(field, what) puts a field at
+// the end of the bytes, or takes it off their front.
+class Writer {
+ public:
+  template <class Field>
+  void operator()(const Field& field, std::string_view) {
+    if constexpr (std::is_arithmetic_v<Field>) {
+      put(out, field);
+    } else if constexpr (std::is_same_v<Field, std::string>) {
+      put_text(out, field);
+    } else {
+      put_floats(out, field);
+    }
   }
-  put(out, fingerprint.columns);
-  put(out, fingerprint.train_rows);
-  put(out, fingerprint.valid_rows);
+
+  template <class Item>
+  void list(const std::vector<Item>& items, std::string_view) {
+    put(out, static_cast<std::uint64_t>(items.size()));
+    for (const Item& item : items) visit_fields(item, *this);
+  }
+
+  std::string out;
+};
+
+class Loader {
+ public:
+  explicit Loader(Reader& reader) : reader_(reader) {}
+
+  template <class Field>
+  void operator()(Field& field, std::string_view what) {
+    if constexpr (std::is_arithmetic_v<Field>) {
+      field = reader_.get<Field>(what);
+    } else if constexpr (std::is_same_v<Field, std::string>) {
+      field = reader_.text(what);
+    } else {
+      field = reader_.floats(what);
+    }
+  }
+
+  // One by one: the length is believed only as far as there are bytes.
+  template <class Item>
+  void list(std::vector<Item>& items, std::string_view what) {
+    const auto count = reader_.get<std::uint64_t>(what);
+    for (std::uint64_t i = 0; i < count; ++i) visit_fields(items.emplace_back(), *this);
+  }
+
+ private:
+  Reader& reader_;
+};
+
+template <class T, class Wanted>
+concept Is = std::is_same_v<std::remove_const_t<T>, Wanted>;
+
+template <Is<Epoch> T, class Visitor>
+void visit_fields(T& epoch, Visitor& visit) {
+  visit(epoch.member, "epochs");
+  visit(epoch.epoch, "epochs");
+  visit(epoch.train_loss, "epochs");
+  visit(epoch.valid_metric, "epochs");
 }
 
-Fingerprint get_fingerprint(Reader& reader) {
-  Fingerprint fingerprint;
-  fingerprint.version = reader.text("version of the library");
-  const auto count = reader.get<std::uint64_t>("options");
-  for (std::uint64_t i = 0; i < count; ++i) {
-    auto& [name, value] = fingerprint.options.emplace_back();
-    name = reader.text("options");
-    value = reader.text("options");
-  }
-  fingerprint.columns = reader.get<std::uint64_t>("hashes");
-  fingerprint.train_rows = reader.get<std::uint64_t>("hashes");
-  fingerprint.valid_rows = reader.get<std::uint64_t>("hashes");
-  return fingerprint;
+template <Is<NetworkState> T, class Visitor>
+void visit_fields(T& network, Visitor& visit) {
+  visit(network.architecture, "architecture");
+  visit(network.params, "parameters");
+  visit(network.constants, "constants");
+}
+
+template <Is<FinishedNetwork> T, class Visitor>
+void visit_fields(T& finished, Visitor& visit) {
+  visit_fields(finished.network, visit);
+  visit_fields(finished.best, visit);
+}
+
+template <Is<TrainerState> T, class Visitor>
+void visit_fields(T& trainer, Visitor& visit) {
+  visit(trainer.mean, "means");
+  visit(trainer.variance, "variances");
+  visit(trainer.beta1_power, "powers");
+  visit(trainer.beta2_power, "powers");
+  visit(trainer.steps_done, "steps");
+  visit(trainer.epochs_done, "epochs");
+  visit(trainer.epoch_loss, "loss");
+  visit(trainer.epoch_weight, "loss");
+  visit_fields(trainer.best, visit);
+  visit(trainer.best_params, "best parameters");
+}
+
+template <Is<Fingerprint::Option> T, class Visitor>
+void visit_fields(T& option, Visitor& visit) {
+  visit(option.first, "options");
+  visit(option.second, "options");
+}
+
+template <Is<Fingerprint> T, class Visitor>
+void visit_fields(T& fingerprint, Visitor& visit) {
+  visit(fingerprint.version, "version of the library");
+  visit.list(fingerprint.options, "options");
+  visit(fingerprint.columns, "hashes");
+  visit(fingerprint.train_rows, "hashes");
+  visit(fingerprint.valid_rows, "hashes");
+}
+
+template <Is<Checkpoint> T, class Visitor>
+void visit_fields(T& checkpoint, Visitor& visit) {
+  visit_fields(checkpoint.fingerprint, visit);
+  visit.list(checkpoint.finished, "finished networks");
+  visit_fields(checkpoint.network, visit);
+  visit_fields(checkpoint.trainer, visit);
+  visit.list(checkpoint.history, "history");
 }
 
 }  // namespace
@@ -126,10 +154,9 @@ Fingerprint get_fingerprint(Reader& reader) {
 Fingerprint fingerprint_of(const TrainOptions& options, const Schema& schema, const Dataset& train,
                            const Dataset& valid) {
   Fingerprint fingerprint{.version = kVersion};
-  const auto json = nlohmann::ordered_json::parse(to_json(options));
-  for (const auto& [name, value] : json.items()) {
-    if (name != "threads") fingerprint.options.emplace_back(name, value.dump());
-  }
+  const Json deciding = deciding_options(options);
+  for (const auto& [name, value] : deciding.items())
+    fingerprint.options.emplace_back(name, value.dump());
   ModelData columns;  // a model file without networks is the schema and nothing else
   columns.schema = schema;
   columns.training_json = "{}";
@@ -169,36 +196,19 @@ std::string restore(const NetworkState& state, Network& network) {
 }
 
 std::string format_checkpoint(const Checkpoint& checkpoint) {
-  std::string out(kMagic);
-  put(out, kFormatVersion);
-  put_fingerprint(out, checkpoint.fingerprint);
-  put(out, static_cast<std::uint64_t>(checkpoint.finished.size()));
-  for (std::size_t m = 0; m < checkpoint.finished.size(); ++m) {
-    put_network(out, checkpoint.finished[m]);
-    put_epoch(out, checkpoint.best[m]);
-  }
-  put_network(out, checkpoint.network);
-  put_trainer(out, checkpoint.trainer);
-  put(out, static_cast<std::uint64_t>(checkpoint.history.size()));
-  for (const Epoch& epoch : checkpoint.history) put_epoch(out, epoch);
-  put(out, checksum(out));
-  return out;
+  Writer writer{std::string(kMagic)};
+  writer(kFormatVersion, "version");
+  visit_fields(checkpoint, writer);
+  put(writer.out, checksum(writer.out));
+  return std::move(writer.out);
 }
 
 Checkpoint parse_checkpoint(std::string_view bytes, const std::string& place) {
   Reader reader(bytes, place, "checkpoint");
   reader.open_frame(kMagic, kFormatVersion);
+  Loader loader(reader);
   Checkpoint checkpoint;
-  checkpoint.fingerprint = get_fingerprint(reader);
-  const auto finished = reader.get<std::uint64_t>("finished networks");
-  for (std::uint64_t m = 0; m < finished; ++m) {
-    checkpoint.finished.push_back(get_network(reader));
-    checkpoint.best.push_back(get_epoch(reader));
-  }
-  checkpoint.network = get_network(reader);
-  checkpoint.trainer = get_trainer(reader);
-  const auto epochs = reader.get<std::uint64_t>("history");
-  for (std::uint64_t e = 0; e < epochs; ++e) checkpoint.history.push_back(get_epoch(reader));
+  visit_fields(checkpoint, loader);
   if (reader.left() > 0) reader.fail(fmt::format("{} bytes too many", reader.left()));
   return checkpoint;
 }

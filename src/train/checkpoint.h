@@ -26,9 +26,11 @@ namespace espalier {
 
 /// What a run depends on: two runs with the same one give the same model.
 struct Fingerprint {
-  std::string version;                                       // of the library
-  std::vector<std::pair<std::string, std::string>> options;  // settled: name, value as JSON
-  std::uint64_t columns = 0;                                 // hashes
+  using Option = std::pair<std::string, std::string>;  // name, value as JSON
+
+  std::string version;          // of the library
+  std::vector<Option> options;  // settled
+  std::uint64_t columns = 0;    // hashes
   std::uint64_t train_rows = 0;
   std::uint64_t valid_rows = 0;
 };
@@ -51,11 +53,16 @@ NetworkState state_of(const Network& network);
 /// an empty string.
 std::string restore(const NetworkState& state, Network& network);
 
+/// A member before the running one: with its best parameters, and the epoch that had them.
+struct FinishedNetwork {
+  NetworkState network;
+  Epoch best;
+};
+
 struct Checkpoint {
   Fingerprint fingerprint;
-  std::vector<NetworkState> finished;  // members before the running one, with their best parameters
-  std::vector<Epoch> best;             // their chosen epochs
-  NetworkState network;                // the running member
+  std::vector<FinishedNetwork> finished;
+  NetworkState network;  // the running member
   TrainerState trainer;
   std::vector<Epoch> history;
 };

@@ -28,8 +28,7 @@ using ::testing::SizeIs;
 Checkpoint small_checkpoint() {
   const NetworkState network = {"cal(2) lin(1)", {1, 2, 3}, {0, 1}};
   return {.fingerprint = {.version = "1.2.3", .options = {{"epochs", "3"}}, .columns = 7},
-          .finished = {network},
-          .best = {{.epoch = 2}},
+          .finished = {{network, {.epoch = 2}}},
           .network = network,
           .trainer = {.mean = {1, 2, 3},
                       .variance = {4, 5, 6},
@@ -274,8 +273,7 @@ TEST_F(Resume, RefusesAStateThatDoesNotFitTheRun) {
   EXPECT_THAT(error([](Checkpoint& c) { c.network.constants.push_back(0); }), wrong);
   EXPECT_THAT(error([](Checkpoint& c) { c.network.architecture = "sum"; }), wrong);
   EXPECT_THAT(error([](Checkpoint& c) {
-                c.finished.push_back(c.network);
-                c.best.push_back(c.trainer.best);
+                c.finished.push_back({c.network, c.trainer.best});
               }),
               wrong);
 }

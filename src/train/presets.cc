@@ -130,4 +130,10 @@ void resolve_options(std::size_t rows, const std::vector<Feature>& features,
   if (options.epochs == 0) options.epochs = epochs_for(rows, options.batch_size);
 }
 
+Json deciding_options(const TrainOptions& options) {
+  Json json = Json::parse(to_json(options));
+  json.erase("threads");
+  return json;
+}
+
 }  // namespace espalier

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/json.h"
 #include "espalier/options.h"
 #include "espalier/schema.h"
 
@@ -13,5 +14,8 @@ namespace espalier {
 /// Replaces a preset by its layers and every 0 that means "choose" by a value, given the number of
 /// training rows and the features. Throws Error (argument) for an unknown preset.
 void resolve_options(std::size_t rows, const std::vector<Feature>& features, TrainOptions& options);
+
+/// The options that decide the bits of a model: all but the number of threads.
+Json deciding_options(const TrainOptions& options);
 
 }  // namespace espalier

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -162,11 +161,9 @@ Prepared prepare(const Table& table, Table* owned, const TrainOptions& options,
 // How training went, without anything that differs between two equal runs.
 std::string training_json(const Prepared& p, const std::vector<Epoch>& best,
                           const std::vector<MetricValue>& metrics) {
-  using Json = nlohmann::ordered_json;
-  Json options = Json::parse(to_json(p.options));
-  options.erase("threads");
-  Json json = {
-      {"options", options}, {"train_rows", p.train.num_rows}, {"valid_rows", p.valid.num_rows}};
+  Json json = {{"options", deciding_options(p.options)},
+               {"train_rows", p.train.num_rows},
+               {"valid_rows", p.valid.num_rows}};
   Json epochs = Json::array();
   for (const Epoch& epoch : best) epochs.push_back(epoch.epoch);
   json["best_epochs"] = epochs;
@@ -295,12 +292,11 @@ class Session {
   void write_checkpoint(const Trainer& trainer) {
     if (!file_.wanted()) return;
     Checkpoint checkpoint{.fingerprint = fingerprint_,
-                          .best = best_,
                           .network = state_of(model_->members.back()),
                           .trainer = trainer.state(),
                           .history = history_};
     for (std::size_t m = 0; m < best_.size(); ++m)
-      checkpoint.finished.push_back(state_of(model_->members[m]));
+      checkpoint.finished.push_back({state_of(model_->members[m]), best_[m]});
     file_.write(checkpoint);
   }
 
@@ -321,10 +317,10 @@ class Session {
   void restore_finished(const Checkpoint& checkpoint) {
     if (checkpoint.finished.size() >= static_cast<std::size_t>(p_.options.ensemble))
       require_fits("it has too many networks");
-    int member = 0;
-    for (const NetworkState& state : checkpoint.finished)
-      require_fits(restore(state, add_network(++member)));
-    best_ = checkpoint.best;
+    for (const FinishedNetwork& finished : checkpoint.finished) {
+      require_fits(restore(finished.network, add_network(static_cast<int>(best_.size()) + 1)));
+      best_.push_back(finished.best);
+    }
     history_ = checkpoint.history;
   }
 
