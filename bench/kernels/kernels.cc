@@ -85,6 +85,26 @@ void embedding(Random& random) {
           }});
 }
 
+void calibrators(Random& random) {
+  constexpr int kUnits = 350;
+  for (const int last : {19, 49}) {
+    const auto tables = random_floats(static_cast<std::size_t>(kUnits * (last + 1)), random);
+    AlignedFloats x(kUnits * kTile), ranges(2 * kUnits), out(kUnits * kTile), grad(tables.size());
+    for (float& each : x) each = static_cast<float>(random.normal());
+    for (int u = 0; u < kUnits; ++u) {
+      ranges[static_cast<std::size_t>(2 * u)] = -3;
+      ranges[static_cast<std::size_t>(2 * u + 1)] = 3;
+    }
+    const UniformUnits units = {last, kUnits, tables.data(), ranges.data()};
+    // Subtract, scale, find the segment, subtract, interpolate: 6 a value; and again as much for
+    // the gradients.
+    report({fmt::format("calibrators forward, {} segments", last), 6.0 * kTile * kUnits,
+            [&] { calibrate(units, x.data(), out.data()); }});
+    report({fmt::format("calibrators backward, {} segments", last), 12.0 * kTile * kUnits,
+            [&] { calibrate_backward(units, x.data(), x.data(), grad.data(), out.data()); }});
+  }
+}
+
 }  // namespace
 }  // namespace espalier
 
@@ -93,4 +113,5 @@ int main() {
   fmt::print("{:<36}{:>10}{:>12}\n", "one core", "GFLOP/s", "of FMA peak");
   espalier::lattices(random);
   espalier::embedding(random);
+  espalier::calibrators(random);
 }

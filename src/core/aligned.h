@@ -29,6 +29,12 @@ struct AlignedAllocator {
   }
 };
 
+/// n floats rounded up to whole cache lines.
+template <class Int>
+constexpr Int padded(Int n) {
+  return (n + 15) / 16 * 16;
+}
+
 using AlignedFloats = std::vector<float, AlignedAllocator<float>>;
 
 }  // namespace espalier

@@ -75,10 +75,8 @@ Range Calibrators::range(int unit) const {
   return {constants_[i], constants_[i + 1]};
 }
 
-UniformKeypoints Calibrators::uniform_keypoints(int unit) const {
-  const auto [lo, hi] = range(unit);
-  const int last = shape_.keypoints - 1;
-  return {last, lo, hi, static_cast<float>(last) / (hi - lo)};
+UniformUnits Calibrators::uniform(const float* params) const {
+  return {shape_.keypoints - 1, inputs().size(), params, constants_.data()};
 }
 
 std::string Calibrators::constants_error() const {
@@ -117,53 +115,40 @@ void Calibrators::evaluate(const float* params, const double* in, double* out) c
 }
 
 void Calibrators::forward(const float* params, const float* in, float* out, float*) const {
+  if (!reads_table()) return calibrate(uniform(params), in, out);
   for (int u = 0; u < num_units(); ++u, in += kTile, out += kTile) {
     const float* table = params + unit_begin(u);
     const int last = keypoints(u) - 1;
-    switch (kind(u)) {
-      case UnitKind::pass:
-        std::copy_n(in, kTile, out);
-        break;
-      case UnitKind::category:
-        for (int r = 0; r < kTile; ++r) out[r] = category_value(table, wire(u), in[r]);
-        break;
-      case UnitKind::uniform:
-        calibrate(table, uniform_keypoints(u), in, out);
-        break;
-      case UnitKind::position:
-        interpolate(table, last, in, out);
-        if (!wire(u).learns_missing) break;
-        for (int r = 0; r < kTile; ++r) {
-          if (in[r] < 0) out[r] = table[last + 1];
-        }
+    if (kind(u) == UnitKind::pass) {
+      std::copy_n(in, kTile, out);
+    } else if (kind(u) == UnitKind::category) {
+      for (int r = 0; r < kTile; ++r) out[r] = category_value(table, wire(u), in[r]);
+    } else {
+      interpolate(table, last, in, out);
+      for (int r = 0; wire(u).learns_missing && r < kTile; ++r) {
+        if (in[r] < 0) out[r] = table[last + 1];
+      }
     }
   }
 }
 
 void Calibrators::backward(const float* params, const float* in, const float* grad_out,
-                           float* grad_in, float* grad_params, float* scratch) const {
+                           float* grad_in, float* grad_params, float*) const {
+  if (!reads_table())
+    return calibrate_backward(uniform(params), in, grad_out, grad_params, grad_in);
   for (int u = 0; u < num_units(); ++u, in += kTile, grad_out += kTile) {
     float* grad = grad_params + unit_begin(u);
     const int last = keypoints(u) - 1;
-    switch (kind(u)) {
-      case UnitKind::pass:
-        break;
-      case UnitKind::category:
-        for (int r = 0; r < kTile; ++r) {
-          const int c = static_cast<int>(in[r]);
-          if (c < wire(u).num_categories()) grad[c] += grad_out[r];
-        }
-        break;
-      case UnitKind::uniform:
-        calibrate_backward(params + unit_begin(u), uniform_keypoints(u), in, grad_out, grad,
-                           grad_in != nullptr ? grad_in + u * kTile : scratch);
-        break;
-      case UnitKind::position:
-        interpolate_backward(last, in, grad_out, grad);
-        if (!wire(u).learns_missing) break;
-        for (int r = 0; r < kTile; ++r) {
-          if (in[r] < 0) grad[last + 1] += grad_out[r];
-        }
+    if (kind(u) == UnitKind::category) {
+      for (int r = 0; r < kTile; ++r) {
+        const int c = static_cast<int>(in[r]);
+        if (c < wire(u).num_categories()) grad[c] += grad_out[r];
+      }
+    } else if (kind(u) == UnitKind::position) {
+      interpolate_backward(last, in, grad_out, grad);
+      for (int r = 0; wire(u).learns_missing && r < kTile; ++r) {
+        if (in[r] < 0) grad[last + 1] += grad_out[r];
+      }
     }
   }
 }

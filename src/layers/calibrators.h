@@ -35,7 +35,6 @@ class Calibrators final : public Layer {
   static std::size_t num_params_of(const Wire& wire, const Shape& shape);
 
   std::string constants_error() const override;
-  std::size_t scratch_size() const override { return kTile; }
   void evaluate(const float* params, const double* in, double* out) const override;
   void forward(const float* params, const float* in, float* out, float* scratch) const override;
   void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
@@ -53,13 +52,13 @@ class Calibrators final : public Layer {
   /// Unit u: keypoints (0: a category or a wire that passes) and whether it must rise.
   int keypoints(int unit) const;
   bool rises(int unit) const;
-  /// The range of a wire that is not raw, and its keypoints.
+  /// The range of a wire that is not raw.
   Range range(int unit) const;
-  UniformKeypoints uniform_keypoints(int unit) const;
 
  private:
   enum class UnitKind { position, uniform, category, pass };
   UnitKind kind(int unit) const;
+  UniformUnits uniform(const float* params) const;
   const Wire& wire(int unit) const { return inputs()[static_cast<std::size_t>(unit)]; }
 
   Shape shape_;

@@ -19,45 +19,32 @@ HWY_BEFORE_NAMESPACE();
 namespace espalier {
 namespace HWY_NAMESPACE {
 
-// Where rows lie in a table: the segment k, and t in it.
-struct Place {
-  V16 k, t;
-};
-HWY_INLINE Place place(V16 position, int last) {
-  const V16 k = clamp(floor_positive(position), set(0), set(static_cast<float>(last - 1)));
-  return {k, position - k};
-}
-
-HWY_INLINE V16 uniform_position(V16 x, const UniformKeypoints& keypoints) {
-  return clamp((x - set(keypoints.lo)) * set(keypoints.inverse_step), set(0),
-               set(static_cast<float>(keypoints.last)));
-}
-
-template <class Table>
-HWY_INLINE V16 read_table(const Table& table, const Place& at) {
-  return fma(at.t, table.step(at.k), table.left(at.k));
-}
-
 void interpolate(const float* table, int last, const float* positions, float* out) {
   for (int r = 0; r < kTile; r += 16)
     store(read_table(MemoryTable(table, last), place(load(positions + r), last)), out + r);
+}
+
+HWY_INLINE Place uniform_place(V16 x, const UniformKeypoints& keypoints) {
+  return uniform_place(x, set(keypoints.lo), set(keypoints.inverse_step), keypoints.last);
 }
 
 template <class Table>
 HWY_INLINE void calibrate_by(const Table& table, const UniformKeypoints& keypoints, const float* in,
                              float* out) {
   for (int r = 0; r < kTile; r += 16) {
-    const V16 position = uniform_position(load(in + r), keypoints);
-    store(read_table(table, place(position, keypoints.last)), out + r);
+    store(read_table(table, uniform_place(load(in + r), keypoints)), out + r);
   }
 }
 
-void calibrate(const float* table, const UniformKeypoints& keypoints, const float* in, float* out) {
-  const int last = keypoints.last;
-  if (last <= kRegisterSegments) {
-    calibrate_by(RegisterTable(table, last), keypoints, in, out);
-  } else {
-    calibrate_by(MemoryTable(table, last), keypoints, in, out);
+void calibrate(const UniformUnits& units, const float* in, float* out) {
+  const float* table = units.tables;
+  for (std::size_t u = 0; u < units.count; ++u, table += units.last + 1) {
+    const UniformKeypoints keypoints = uniform_keypoints(units.last, units.ranges + 2 * u);
+    if (units.last <= kRegisterSegments) {
+      calibrate_by(RegisterTable(table, units.last), keypoints, in + u * kTile, out + u * kTile);
+    } else {
+      calibrate_by(MemoryTable(table, units.last), keypoints, in + u * kTile, out + u * kTile);
+    }
   }
 }
 
@@ -67,7 +54,7 @@ struct Scattered {
   HWY_ALIGN float pairs[2 * kTile];
 
   HWY_INLINE void put(int row, const Place& at, V16 g) {
-    store_int(at.k, segment + row);
+    store(at.k, segment + row);
     store_pairs(g, g * at.t, pairs + 2 * row);
   }
 };
@@ -94,11 +81,13 @@ HWY_INLINE void add_up(const Scattered& rows, int last, float* grad_table) {
     banks[0][rows.segment[r]] += even;
     banks[1][rows.segment[r + 1]] += odd;
   }
+  float from_left = 0;
   for (int k = 0; k < last; ++k) {
     const Pair sum = banks[0][k] + banks[1][k];
-    grad_table[k] += sum[0] - sum[1];
-    grad_table[k + 1] += sum[1];
+    grad_table[k] += (sum[0] - sum[1]) + from_left;
+    from_left = sum[1];
   }
+  grad_table[last] += from_left;
 }
 
 void interpolate_backward(int last, const float* positions, const float* grad_out,
@@ -120,7 +109,7 @@ HWY_INLINE void calibrate_backward_by(const Table& table, const UniformKeypoints
   const V16 lo = set(keypoints.lo), hi = set(keypoints.hi);
   for (int r = 0; r < kTile; r += 16) {
     const V16 x = load(in + r), g = load(grad_out + r);
-    const Place at = place(uniform_position(x, keypoints), keypoints.last);
+    const Place at = uniform_place(x, keypoints);
     rows.put(r, at, g);
     const V16 slope = table.step(at.k) * set(keypoints.inverse_step);
     store(keep_inside(g * slope, x, lo, hi), grad_in + r);
@@ -128,13 +117,20 @@ HWY_INLINE void calibrate_backward_by(const Table& table, const UniformKeypoints
   add_up(rows, keypoints.last, grad_table);
 }
 
-void calibrate_backward(const float* table, const UniformKeypoints& keypoints, const float* in,
-                        const float* grad_out, float* grad_table, float* grad_in) {
-  const int last = keypoints.last;
-  if (last <= kRegisterSegments) {
-    calibrate_backward_by(RegisterTable(table, last), keypoints, in, grad_out, grad_table, grad_in);
-  } else {
-    calibrate_backward_by(MemoryTable(table, last), keypoints, in, grad_out, grad_table, grad_in);
+void calibrate_backward(const UniformUnits& units, const float* in, const float* grad_out,
+                        float* grad_tables, float* grad_in) {
+  const float* table = units.tables;
+  for (std::size_t u = 0; u < units.count; ++u, table += units.last + 1) {
+    const UniformKeypoints keypoints = uniform_keypoints(units.last, units.ranges + 2 * u);
+    const std::size_t row = u * kTile;
+    float* grad_table = grad_tables + (table - units.tables);
+    if (units.last <= kRegisterSegments) {
+      calibrate_backward_by(RegisterTable(table, units.last), keypoints, in + row, grad_out + row,
+                            grad_table, grad_in + row);
+    } else {
+      calibrate_backward_by(MemoryTable(table, units.last), keypoints, in + row, grad_out + row,
+                            grad_table, grad_in + row);
+    }
   }
 }
 
@@ -188,18 +184,27 @@ void weighted_sum(const float* weights, const float* wires, std::size_t n, float
   store(sum3, out + 48);
 }
 
+// Outputs that a pass over the rows takes at a time: one sum alone would wait for itself.
+template <int Vectors, class Lanes>
+HWY_INLINE void add_outer_to(const float* x, const float* rows, std::size_t stride, Lanes lanes,
+                             float* out) {
+  V16 sums[Vectors];
+  for (int v = 0; v < Vectors; ++v) sums[v] = set(0);
+  for (int r = 0; r < kTile; ++r, rows += stride) {
+    const V16 xr = set(x[r]);
+    for (int v = 0; v < Vectors; ++v) sums[v] = fma(xr, load(rows + 16 * v, lanes), sums[v]);
+  }
+  for (int v = 0; v < Vectors; ++v) store(load(out + 16 * v, lanes) + sums[v], out + 16 * v, lanes);
+}
+
 void add_outer(const float* x, const float* rows, std::size_t stride, std::size_t n, float* out) {
-  std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    V16 sum = set(0);
-    for (std::size_t r = 0; r < kTile; ++r) sum = fma(set(x[r]), load(rows + r * stride + i), sum);
-    store(load(out + i) + sum, out + i);
-  }
-  for (; i < n; ++i) {
-    float sum = 0;
-    for (std::size_t r = 0; r < kTile; ++r) sum = std::fma(x[r], rows[r * stride + i], sum);
-    out[i] += sum;
-  }
+  constexpr std::size_t kAtOnce = 8 * 16;
+  std::size_t first = 0;
+  for (; first + kAtOnce <= n; first += kAtOnce)
+    add_outer_to<8>(x, rows + first, stride, AllLanes{}, out + first);
+  each_16(n - first, [&](std::size_t i, auto lanes) HWY_ATTR {
+    add_outer_to<1>(x, rows + first + i, stride, lanes, out + first + i);
+  });
 }
 
 void add_row_sums(const float* wires, std::size_t n, float* out) {
@@ -220,30 +225,30 @@ void add_row_sums(const float* wires, std::size_t n, float* out) {
 
 void sum_of_rows(const float* first, const float* const* rows, std::size_t num_rows, std::size_t n,
                  float* out) {
-  std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    V16 sum = load(first + i);
-    for (std::size_t k = 0; k < num_rows; ++k) sum = sum + load(rows[k] + i);
-    store(sum, out + i);
-  }
-  for (; i < n; ++i) {
-    float sum = first[i];
-    for (std::size_t k = 0; k < num_rows; ++k) sum += rows[k][i];
-    out[i] = sum;
-  }
+  each_16(n, [&](std::size_t i, auto lanes) HWY_ATTR {
+    V16 sum = load(first + i, lanes);
+    for (std::size_t k = 0; k < num_rows; ++k) sum = sum + load(rows[k] + i, lanes);
+    store(sum, out + i, lanes);
+  });
+}
+
+std::uint64_t rows_equal(float value, const float* wire) {
+  std::uint64_t rows = 0;
+  for (int r = 0; r < kTile; r += 16)
+    rows |= static_cast<std::uint64_t>(equal_bits(load(wire + r), set(value))) << r;
+  return rows;
 }
 
 void add(const float* x, float* out, std::size_t n) {
-  std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) store(load(out + i) + load(x + i), out + i);
-  for (; i < n; ++i) out[i] += x[i];
+  each_16(n, [&](std::size_t i, auto lanes)
+                 HWY_ATTR { store(load(out + i, lanes) + load(x + i, lanes), out + i, lanes); });
 }
 
 void add_scaled(float weight, const float* x, float* out, std::size_t n) {
   const V16 w = set(weight);
-  std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) store(fma(w, load(x + i), load(out + i)), out + i);
-  for (; i < n; ++i) out[i] = std::fma(weight, x[i], out[i]);
+  each_16(n, [&](std::size_t i, auto lanes) HWY_ATTR {
+    store(fma(w, load(x + i, lanes), load(out + i, lanes)), out + i, lanes);
+  });
 }
 
 void clip_to_unit(const float* in, std::size_t n, float* out) {
@@ -255,66 +260,47 @@ void keep_where_unit(const float* in, std::size_t n, float* grad) {
     store(keep_inside(load(grad + i), load(in + i), set(0), set(1)), grad + i);
 }
 
-void transpose_matrix(const float* in, int rows, int columns, float* out) {
-  const int whole_rows = rows / 16 * 16, whole_columns = columns / 16 * 16;
-  for (int i = 0; i < whole_rows; i += 16) {
-    for (int j = 0; j < whole_columns; j += 16)
-      transpose(in + i * columns + j, columns, out + j * rows + i, rows);
+// Blocks of 16 x 16, the last ones moved back over their neighbours; small matrices cell by cell.
+void transpose_matrix(const float* in, std::ptrdiff_t in_stride, int rows, int columns, float* out,
+                      std::ptrdiff_t out_stride) {
+  if (rows < 16 || columns < 16) {
+    for (int i = 0; i < rows; ++i) {
+      for (int j = 0; j < columns; ++j) out[j * out_stride + i] = in[i * in_stride + j];
+    }
+    return;
   }
-  for (int i = 0; i < rows; ++i) {
-    for (int j = i < whole_rows ? whole_columns : 0; j < columns; ++j)
-      out[j * rows + i] = in[i * columns + j];
+  for (int top = 0; top < rows; top += 16) {
+    const int i = std::min(top, rows - 16);
+    for (int left = 0; left < columns; left += 16) {
+      const int j = std::min(left, columns - 16);
+      transpose(in + i * in_stride + j, in_stride, out + j * out_stride + i, out_stride);
+    }
   }
 }
 
-// Sixteen parameters. Decay shrinks the parameter itself, apart from the gradient.
-HWY_INLINE void adam_step_16(const AdamStep& step, float* const* shard_grads, int num_shards,
-                             std::size_t i, const float* penalty, float* params, float* mean,
-                             float* variance) {
-  V16 g = load(shard_grads[0] + i);
-  store(set(0), shard_grads[0] + i);
-  for (int s = 1; s < num_shards; ++s) {
-    g = g + load(shard_grads[s] + i);
-    store(set(0), shard_grads[s] + i);
-  }
-  g = g * set(step.gradient_scale);
-  if (penalty != nullptr) g = g + load(penalty + i);
-  const V16 m = fma(set(1 - kAdamBeta1), g - load(mean + i), load(mean + i));
-  const V16 v = fma(set(1 - kAdamBeta2), g * g - load(variance + i), load(variance + i));
-  store(m, mean + i);
-  store(v, variance + i);
-  const V16 direction =
-      (m * set(step.correction1)) / (sqrt(v * set(step.correction2)) + set(step.epsilon));
-  const V16 p = load(params + i);
-  const V16 decayed = fma(set(-step.decay), p, p);
-  store(fma(set(-step.learning_rate), direction, decayed), params + i);
-}
-
+// Decay shrinks the parameter itself, apart from the gradient.
 void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards,
                const float* penalty, float* params, float* mean, float* variance, std::size_t n) {
-  std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    adam_step_16(step, shard_grads, num_shards, i, penalty, params, mean, variance);
-  }
-  if (i == n) return;
-  // The rest goes through padded copies, so that every parameter sees the same operations.
-  const std::size_t rest = n - i;
-  float grad[16] = {}, pen[16] = {}, p[16] = {}, m[16] = {}, v[16] = {};
-  for (std::size_t k = 0; k < rest; ++k) {
-    for (int s = 0; s < num_shards; ++s) {
-      grad[k] = s == 0 ? shard_grads[0][i + k] : grad[k] + shard_grads[s][i + k];
-      shard_grads[s][i + k] = 0;
+  each_16(n, [&](std::size_t i, auto lanes) HWY_ATTR {
+    V16 g = load(shard_grads[0] + i, lanes);
+    store(set(0), shard_grads[0] + i, lanes);
+    for (int s = 1; s < num_shards; ++s) {
+      g = g + load(shard_grads[s] + i, lanes);
+      store(set(0), shard_grads[s] + i, lanes);
     }
-    if (penalty != nullptr) pen[k] = penalty[i + k];
-    p[k] = params[i + k];
-    m[k] = mean[i + k];
-    v[k] = variance[i + k];
-  }
-  float* grads[1] = {grad};
-  adam_step_16(step, grads, 1, 0, penalty != nullptr ? pen : nullptr, p, m, v);
-  std::copy_n(p, rest, params + i);
-  std::copy_n(m, rest, mean + i);
-  std::copy_n(v, rest, variance + i);
+    g = g * set(step.gradient_scale);
+    if (penalty != nullptr) g = g + load(penalty + i, lanes);
+    const V16 old_mean = load(mean + i, lanes), old_variance = load(variance + i, lanes);
+    const V16 m = fma(set(1 - kAdamBeta1), g - old_mean, old_mean);
+    const V16 v = fma(set(1 - kAdamBeta2), g * g - old_variance, old_variance);
+    store(m, mean + i, lanes);
+    store(v, variance + i, lanes);
+    const V16 direction =
+        (m * set(step.correction1)) / (sqrt(v * set(step.correction2)) + set(step.epsilon));
+    const V16 p = load(params + i, lanes);
+    const V16 decayed = fma(set(-step.decay), p, p);
+    store(fma(set(-step.learning_rate), direction, decayed), params + i, lanes);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -333,6 +319,7 @@ HWY_EXPORT(weighted_sum);
 HWY_EXPORT(add_outer);
 HWY_EXPORT(add_row_sums);
 HWY_EXPORT(sum_of_rows);
+HWY_EXPORT(rows_equal);
 HWY_EXPORT(add);
 HWY_EXPORT(add_scaled);
 HWY_EXPORT(clip_to_unit);
@@ -347,13 +334,12 @@ void interpolate_backward(int last, const float* positions, const float* grad_ou
                           float* grad_table) {
   HWY_DYNAMIC_DISPATCH(interpolate_backward)(last, positions, grad_out, grad_table);
 }
-void calibrate(const float* table, const UniformKeypoints& keypoints, const float* in, float* out) {
-  HWY_DYNAMIC_DISPATCH(calibrate)(table, keypoints, in, out);
+void calibrate(const UniformUnits& units, const float* in, float* out) {
+  HWY_DYNAMIC_DISPATCH(calibrate)(units, in, out);
 }
-void calibrate_backward(const float* table, const UniformKeypoints& keypoints, const float* in,
-                        const float* grad_out, float* grad_table, float* grad_in) {
-  HWY_DYNAMIC_DISPATCH(calibrate_backward)
-  (table, keypoints, in, grad_out, grad_table, grad_in);
+void calibrate_backward(const UniformUnits& units, const float* in, const float* grad_out,
+                        float* grad_tables, float* grad_in) {
+  HWY_DYNAMIC_DISPATCH(calibrate_backward)(units, in, grad_out, grad_tables, grad_in);
 }
 void add_terms(const LinearTerm* terms, std::size_t num_terms, const float* params, int first,
                int last, const float* in, float* out) {
@@ -372,6 +358,9 @@ void sum_of_rows(const float* first, const float* const* rows, std::size_t num_r
                  float* out) {
   HWY_DYNAMIC_DISPATCH(sum_of_rows)(first, rows, num_rows, n, out);
 }
+std::uint64_t rows_equal(float value, const float* wire) {
+  return HWY_DYNAMIC_DISPATCH(rows_equal)(value, wire);
+}
 void add(const float* x, float* out, std::size_t n) { HWY_DYNAMIC_DISPATCH(add)(x, out, n); }
 void add_scaled(float weight, const float* x, float* out, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(add_scaled)(weight, x, out, n);
@@ -382,8 +371,9 @@ void clip_to_unit(const float* in, std::size_t n, float* out) {
 void keep_where_unit(const float* in, std::size_t n, float* grad) {
   HWY_DYNAMIC_DISPATCH(keep_where_unit)(in, n, grad);
 }
-void transpose_matrix(const float* in, int rows, int columns, float* out) {
-  HWY_DYNAMIC_DISPATCH(transpose_matrix)(in, rows, columns, out);
+void transpose_matrix(const float* in, std::ptrdiff_t in_stride, int rows, int columns, float* out,
+                      std::ptrdiff_t out_stride) {
+  HWY_DYNAMIC_DISPATCH(transpose_matrix)(in, in_stride, rows, columns, out, out_stride);
 }
 void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards,
                const float* penalty, float* params, float* mean, float* variance, std::size_t n) {

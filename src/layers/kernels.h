@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
+#include "core/aligned.h"
 #include "layers/layer.h"
 
 namespace espalier {
@@ -30,20 +32,31 @@ void interpolate(const float* table, int last, const float* positions, float* ou
 void interpolate_backward(int last, const float* positions, const float* grad_out,
                           float* grad_table);
 
-/// Keypoints 0 .. last evenly from lo to hi; inverse_step is last / (hi - lo).
+/// Keypoints 0 .. last evenly over the range[2], lo and hi; inverse_step is last / (hi - lo).
 struct UniformKeypoints {
   int last;
   float lo;
   float hi;
   float inverse_step;
 };
+inline UniformKeypoints uniform_keypoints(int last, const float* range) {
+  return {last, range[0], range[1], static_cast<float>(last) / (range[1] - range[0])};
+}
 
-/// Interpolation at the positions clamp((in - lo) * inverse_step, 0, last).
-void calibrate(const float* table, const UniformKeypoints& keypoints, const float* in, float* out);
+/// Calibrators with uniform keypoints, one a wire: tables[count][last + 1], ranges[count][2].
+struct UniformUnits {
+  int last;
+  std::size_t count;
+  const float* tables;
+  const float* ranges;
+};
 
-/// Adds the gradient of the table and overwrites that of in.
-void calibrate_backward(const float* table, const UniformKeypoints& keypoints, const float* in,
-                        const float* grad_out, float* grad_table, float* grad_in);
+/// Interpolation at the positions clamp((in - lo) * inverse_step, 0, last), over a tile.
+void calibrate(const UniformUnits& units, const float* in, float* out);
+
+/// Adds the gradient of the tables and overwrites that of in.
+void calibrate_backward(const UniformUnits& units, const float* in, const float* grad_out,
+                        float* grad_tables, float* grad_in);
 
 /// One number input of a linear layer: its wire, and where its weight to output 0 would lie.
 struct LinearTerm {
@@ -85,6 +98,10 @@ void sum_of_picked(const float* first, std::size_t num_rows, Pick&& pick, std::s
   } while (k < num_rows);
 }
 
+/// Bit r: row r of a wire has this value.
+std::uint64_t rows_equal(float value, const float* wire);
+static_assert(kTile == 64);
+
 /// out[i] += x[i], n floats.
 void add(const float* x, float* out, std::size_t n);
 
@@ -96,15 +113,16 @@ void add_scaled(float weight, const float* x, float* out, std::size_t n);
 void clip_to_unit(const float* in, std::size_t n, float* out);
 void keep_where_unit(const float* in, std::size_t n, float* grad);
 
-/// in[rows][columns] -> out[columns][rows].
-void transpose_matrix(const float* in, int rows, int columns, float* out);
+/// in[rows][in_stride], of which the first columns count -> out[columns][out_stride].
+void transpose_matrix(const float* in, std::ptrdiff_t in_stride, int rows, int columns, float* out,
+                      std::ptrdiff_t out_stride);
 
-/// wires[n][kTile] -> rows[kTile][n], and back.
+/// wires[n][kTile] -> rows[kTile][padded(n)], and back.
 inline void tile_to_rows(const float* wires, int n, float* rows) {
-  transpose_matrix(wires, n, kTile, rows);
+  transpose_matrix(wires, kTile, n, kTile, rows, padded(n));
 }
 inline void rows_to_tile(const float* rows, int n, float* wires) {
-  transpose_matrix(rows, kTile, n, wires);
+  transpose_matrix(rows, padded(n), kTile, n, wires, kTile);
 }
 
 /// Sums the gradients of the shards in order, zeroes them, and takes one step of Adam over n

@@ -120,17 +120,18 @@ class CalibratorKernels : public ::testing::TestWithParam<int> {};
 TEST_P(CalibratorKernels, InterpolateBetweenUniformKeypoints) {
   const int last = GetParam();
   Random random(static_cast<std::uint64_t>(last));
-  const UniformKeypoints keypoints = {last, -1, 2, static_cast<float>(last) / 3};
   const auto num_values = static_cast<std::size_t>(last) + 1;
   const AlignedFloats table = random_floats(num_values, random);
+  const float range[] = {-1, 2};
+  const UniformUnits unit = {last, 1, table.data(), range};
   AlignedFloats x = random_floats(kTile, random, -1.5, 2.5);
   x[0] = -1;
   x[1] = 2;
   const AlignedFloats grad_out = random_floats(kTile, random, -1, 1);
   const AlignedFloats results = run_everywhere(2 * kTile + num_values, [&](AlignedFloats& result) {
-    calibrate(table.data(), keypoints, x.data(), result.data());
-    calibrate_backward(table.data(), keypoints, x.data(), grad_out.data(),
-                       result.data() + 2 * kTile, result.data() + kTile);
+    calibrate(unit, x.data(), result.data());
+    calibrate_backward(unit, x.data(), grad_out.data(), result.data() + 2 * kTile,
+                       result.data() + kTile);
   });
   std::vector<double> grad_table(num_values);
   for (std::size_t r = 0; r < kTile; ++r) {
@@ -195,12 +196,13 @@ TEST(LinearKernels, TransposingThereAndBackChangesNothing) {
   Random random(2);
   for (const int wires : {1, 15, 16, 37}) {
     const AlignedFloats tile = random_floats(static_cast<std::size_t>(wires * kTile), random);
-    const AlignedFloats rows = run_everywhere(tile.size(), [&](AlignedFloats& result) {
+    const auto padded_size = static_cast<std::size_t>(padded(wires) * kTile);
+    const AlignedFloats rows = run_everywhere(padded_size, [&](AlignedFloats& result) {
       tile_to_rows(tile.data(), wires, result.data());
     });
     for (int i = 0; i < wires; ++i) {
       for (int r = 0; r < kTile; ++r) {
-        ASSERT_EQ(rows[static_cast<std::size_t>(r * wires + i)],
+        ASSERT_EQ(rows[static_cast<std::size_t>(r * padded(wires) + i)],
                   tile[static_cast<std::size_t>(i * kTile + r)]);
       }
     }
@@ -213,7 +215,7 @@ TEST(LinearKernels, TransposingThereAndBackChangesNothing) {
 
 TEST(LinearKernels, GradientsAreSumsOverRowsAndOutputs) {
   Random random(3);
-  constexpr std::size_t kOutputs = 21;
+  constexpr std::size_t kOutputs = 149;
   const AlignedFloats x = random_floats(kTile, random, -1, 1);
   const AlignedFloats rows = random_floats(kTile * kOutputs, random, -1, 1);
   const AlignedFloats outer = run_everywhere(kOutputs, [&](AlignedFloats& result) {

@@ -30,9 +30,9 @@ namespace HWY_NAMESPACE {
 
 // Rows that go through the tree together: as many as leave room in the registers.
 #if HWY_TARGET == HWY_AVX3
-constexpr int kVectors = 4;
+constexpr int kVectors = 4, kBackwardVectors = 2;
 #else
-constexpr int kVectors = 1;
+constexpr int kVectors = 1, kBackwardVectors = 1;
 #endif
 // A whole tree in registers is one long function. Without registers, or under a sanitizer, that
 // only takes long to compile.
@@ -42,9 +42,11 @@ constexpr int kVectors = 1;
 #define ESPALIER_TREE HWY_INLINE
 #endif
 
-struct Nodes {  // the same node for each of the rows
-  V16 v[kVectors];
+template <int Vectors>
+struct NodesOf {  // the same node for each of the rows
+  V16 v[Vectors];
 };
+using Nodes = NodesOf<kVectors>;
 
 HWY_INLINE Nodes fold(const float* x, const Nodes& left, const Nodes& right) {
   Nodes node;
@@ -105,41 +107,57 @@ void lattice_forward(const float* slopes, int size, const float* x, float* out) 
   }
 }
 
+using Grads = NodesOf<kBackwardVectors>;
+#define ESPALIER_EACH for (int i = 0; i < kBackwardVectors; ++i)
+
 // right - left of every node of a block but the pairs of leaves, whose steps are in the slopes.
 template <int Inputs>
 struct Steps {
-  V16 step;
+  Grads step;
   Steps<Inputs - 1> left, right;
 };
 template <>
 struct Steps<1> {};
 
 template <int Inputs>
-ESPALIER_TREE V16 fold_and_keep(const float* slopes, const V16* x, Steps<Inputs>& steps) {
+ESPALIER_TREE Grads fold_and_keep(const float* slopes, const Grads* x, Steps<Inputs>& steps) {
+  Grads node;
   if constexpr (Inputs == 1) {
-    return fma(x[0], set(slopes[1]), set(slopes[0]));
+    ESPALIER_EACH node.v[i] = fma(x[0].v[i], set(slopes[1]), set(slopes[0]));
   } else {
-    const V16 left = fold_and_keep<Inputs - 1>(slopes, x, steps.left);
-    const V16 right = fold_and_keep<Inputs - 1>(slopes + (1 << (Inputs - 1)), x, steps.right);
-    steps.step = right - left;
-    return fma(x[Inputs - 1], steps.step, left);
+    const Grads left = fold_and_keep<Inputs - 1>(slopes, x, steps.left);
+    const Grads right = fold_and_keep<Inputs - 1>(slopes + (1 << (Inputs - 1)), x, steps.right);
+    ESPALIER_EACH {
+      steps.step.v[i] = right.v[i] - left.v[i];
+      node.v[i] = fma(x[Inputs - 1].v[i], steps.step.v[i], left.v[i]);
+    }
   }
+  return node;
 }
 
 // Carries the gradient g of a node down to its leaves. Adds the gradient of each input. sums:
 // [2^Inputs][16], added to: for each pair of leaves its gradient and that times input 0.
 template <int Inputs>
-ESPALIER_TREE void unfold(const float* slopes, const V16* x, const Steps<Inputs>& steps, V16 g,
-                          V16* grad_x, float* sums) {
+ESPALIER_TREE void unfold(const float* slopes, const Grads* x, const Steps<Inputs>& steps,
+                          const Grads& g, Grads* grad_x, float* sums) {
   if constexpr (Inputs == 1) {
-    grad_x[0] = fma(g, set(slopes[1]), grad_x[0]);
-    store(load(sums) + g, sums);
-    store(fma(g, x[0], load(sums + 16)), sums + 16);
+    V16 own = load(sums), times_x = load(sums + 16);
+    ESPALIER_EACH {
+      grad_x[0].v[i] = fma(g.v[i], set(slopes[1]), grad_x[0].v[i]);
+      own = own + g.v[i];
+      times_x = fma(g.v[i], x[0].v[i], times_x);
+    }
+    store(own, sums);
+    store(times_x, sums + 16);
   } else {
     constexpr int kHalf = 1 << (Inputs - 1);
-    grad_x[Inputs - 1] = fma(g, steps.step, grad_x[Inputs - 1]);
-    const V16 to_right = g * x[Inputs - 1];
-    unfold<Inputs - 1>(slopes, x, steps.left, g - to_right, grad_x, sums);
+    Grads to_left, to_right;
+    ESPALIER_EACH {
+      grad_x[Inputs - 1].v[i] = fma(g.v[i], steps.step.v[i], grad_x[Inputs - 1].v[i]);
+      to_right.v[i] = g.v[i] * x[Inputs - 1].v[i];
+      to_left.v[i] = g.v[i] - to_right.v[i];
+    }
+    unfold<Inputs - 1>(slopes, x, steps.left, to_left, grad_x, sums);
     unfold<Inputs - 1>(slopes + kHalf, x, steps.right, to_right, grad_x, sums + 16 * kHalf);
   }
 }
@@ -149,18 +167,25 @@ template <int Inputs>
 HWY_INLINE void block_backward(const float* slopes, const float* x, const float* grad, float* root,
                                float* grad_x, float* sums) {
   for (int v = 0; v < std::max(16, 1 << Inputs); ++v) store(set(0), sums + 16 * v);
-  for (int r = 0; r < kTile; r += 16) {
-    V16 own_x[Inputs], own_grad_x[Inputs];
+  for (int r = 0; r < kTile; r += 16 * kBackwardVectors) {
+    Grads own_x[Inputs], own_grad_x[Inputs], g;
     for (int d = 0; d < Inputs; ++d) {
-      own_x[d] = load(x + d * kTile + r);
-      own_grad_x[d] = load(grad_x + d * kTile + r);
+      ESPALIER_EACH {
+        own_x[d].v[i] = load(x + d * kTile + r + 16 * i);
+        own_grad_x[d].v[i] = load(grad_x + d * kTile + r + 16 * i);
+      }
     }
+    ESPALIER_EACH g.v[i] = load(grad + r + 16 * i);
     Steps<Inputs> steps;
-    store(fold_and_keep<Inputs>(slopes, own_x, steps), root + r);
-    unfold<Inputs>(slopes, own_x, steps, load(grad + r), own_grad_x, sums);
-    for (int d = 0; d < Inputs; ++d) store(own_grad_x[d], grad_x + d * kTile + r);
+    const Grads node = fold_and_keep<Inputs>(slopes, own_x, steps);
+    unfold<Inputs>(slopes, own_x, steps, g, own_grad_x, sums);
+    ESPALIER_EACH store(node.v[i], root + r + 16 * i);
+    for (int d = 0; d < Inputs; ++d) {
+      ESPALIER_EACH store(own_grad_x[d].v[i], grad_x + d * kTile + r + 16 * i);
+    }
   }
 }
+#undef ESPALIER_EACH
 
 // What the sums of a block mean for its leaves.
 template <int Inputs>

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -16,6 +17,26 @@ namespace {
 // The data-fitted start of a layer with one output: how far it swings from its mean when all its
 // inputs move together by one standard deviation.
 constexpr double kOutputSwing = 1.0;
+
+// Adds the rows of a tile to those of grad that their codes pick; rows with the same code together,
+// so that each row of grad is read and written once.
+void add_by_code(const float* codes, int num_categories, const float* rows, std::size_t stride,
+                 std::size_t width, float* grad) {
+  std::uint64_t waiting = ~std::uint64_t{0};
+  while (waiting != 0) {
+    const float code = codes[std::countr_zero(waiting)];
+    std::uint64_t same = rows_equal(code, codes) & waiting;
+    waiting &= ~same;
+    if (code >= static_cast<float>(num_categories)) continue;  // unseen
+    float* own = grad + static_cast<std::size_t>(code) * width;
+    const auto next = [&](std::size_t) {
+      const auto row = static_cast<std::size_t>(std::countr_zero(same));
+      same &= same - 1;
+      return rows + row * stride;
+    };
+    sum_of_picked(own, static_cast<std::size_t>(std::popcount(same)), next, width, own);
+  }
+}
 
 }  // namespace
 
@@ -94,10 +115,10 @@ const float* Linear::category_weights(const float* params, int j, std::size_t co
   return mean;
 }
 
-// rows[kTile][num_outputs]: the biases and the weights that the codes pick. Categories are not
-// monotone, so they all reach the same outputs.
+// rows[kTile][padded(num_outputs)]: the biases and the weights that the codes pick. Categories are
+// not monotone, so they all reach the same outputs.
 void Linear::start_rows(const float* params, const float* in, float* rows, float* means) const {
-  const auto stride = static_cast<std::size_t>(num_outputs());
+  const auto stride = static_cast<std::size_t>(padded(num_outputs()));
   const Reach reached = reach(category_inputs_.front());
   const auto begin = static_cast<std::size_t>(reached.begin);
   const float* bias = params + bias_begin();
@@ -117,7 +138,7 @@ void Linear::forward(const float* params, const float* in, float* out, float* sc
     for (int i = 0; i < num_outputs(); ++i)
       std::fill_n(out + i * kTile, kTile, params[bias_begin() + static_cast<std::size_t>(i)]);
   } else {
-    start_rows(params, in, scratch, scratch + kTile * num_outputs());
+    start_rows(params, in, scratch, scratch + kTile * padded(num_outputs()));
     rows_to_tile(scratch, num_outputs(), out);
   }
   add_terms(monotone_row_terms_.data(), monotone_row_terms_.size(), params, 0,
@@ -128,20 +149,16 @@ void Linear::forward(const float* params, const float* in, float* out, float* sc
 
 void Linear::backward(const float* params, const float* in, const float* grad_out, float* grad_in,
                       float* grad_params, float* scratch) const {
-  const auto stride = static_cast<std::size_t>(num_outputs());
-  float* rows = scratch;  // grad_out as [kTile][num_outputs]
+  const auto stride = static_cast<std::size_t>(padded(num_outputs()));
+  float* rows = scratch;  // grad_out as [kTile][stride]
   tile_to_rows(grad_out, num_outputs(), rows);
-  add_row_sums(grad_out, stride, grad_params + bias_begin());
+  add_row_sums(grad_out, static_cast<std::size_t>(num_outputs()), grad_params + bias_begin());
   for (int j = 0; j < num_inputs(); ++j) {
     const Reach reached = reach(j);
     const float* x = in + j * kTile;
     float* grad = grad_params + unit_begin(j);
     if (wire(j).is_category()) {
-      for (std::size_t r = 0; r < kTile; ++r) {
-        const auto code = static_cast<std::size_t>(x[r]);
-        if (code >= wire(j).shares.size()) continue;
-        add(rows + r * stride + reached.begin, grad + code * reached.width(), reached.width());
-      }
+      add_by_code(x, wire(j).num_categories(), rows + reached.begin, stride, reached.width(), grad);
       continue;
     }
     add_outer(x, rows + reached.begin, stride, reached.width(), grad);

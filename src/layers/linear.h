@@ -38,7 +38,7 @@ class Linear final : public Layer {
   static int monotone_share(const std::vector<Wire>& inputs, int outputs, Embedding embedding);
 
   std::size_t scratch_size() const override {
-    return (kTile + kPicked) * static_cast<std::size_t>(num_outputs());
+    return (kTile + kPicked) * static_cast<std::size_t>(padded(num_outputs()));
   }
   void evaluate(const float* params, const double* in, double* out) const override;
   void forward(const float* params, const float* in, float* out, float* scratch) const override;

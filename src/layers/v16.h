@@ -26,12 +26,24 @@ namespace hn = hwy::HWY_NAMESPACE;
 struct V16 {
   float v[16];
 };
+struct I16 {  // sixteen integers
+  std::int32_t v[16];
+};
 inline V16 load(const float* p) {
   V16 r;
   ESPALIER_EACH r.v[i] = p[i];
   return r;
 }
 inline void store(V16 a, float* p) { ESPALIER_EACH p[i] = a.v[i]; }
+/// The first n <= 16 lanes; the others are 0, and are not written.
+inline V16 load(const float* p, std::size_t n) {
+  V16 r;
+  ESPALIER_EACH r.v[i] = static_cast<std::size_t>(i) < n ? p[i] : 0;
+  return r;
+}
+inline void store(V16 a, float* p, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) p[i] = a.v[i];
+}
 inline V16 set(float x) {
   V16 r;
   ESPALIER_EACH r.v[i] = x;
@@ -65,23 +77,41 @@ inline V16 clamp(V16 a, V16 lo, V16 hi) {
   ESPALIER_EACH a.v[i] = std::min(std::max(a.v[i], lo.v[i]), hi.v[i]);
   return a;
 }
-inline V16 floor_positive(V16 a) {
-  ESPALIER_EACH a.v[i] = static_cast<float>(static_cast<std::int32_t>(a.v[i]));
-  return a;
+/// The whole part, clamped to [0, last]; of NaN 0.
+inline I16 whole_part(V16 a, int last) {
+  I16 r;
+  ESPALIER_EACH r.v[i] =
+      a.v[i] > 0 ? static_cast<std::int32_t>(std::min(a.v[i], static_cast<float>(last))) : 0;
+  return r;
 }
-/// table[(int)index + offset]
-inline V16 lookup(const float* table, V16 index, int offset) {
-  ESPALIER_EACH index.v[i] = table[static_cast<std::int32_t>(index.v[i]) + offset];
-  return index;
+inline V16 to_float(I16 a) {
+  V16 r;
+  ESPALIER_EACH r.v[i] = static_cast<float>(a.v[i]);
+  return r;
+}
+/// table[index]
+inline V16 lookup(const float* table, I16 index) {
+  V16 r;
+  ESPALIER_EACH r.v[i] = table[index.v[i]];
+  return r;
+}
+/// table[index + lane * stride]
+inline V16 lookup_lanes(const float* table, I16 index, int stride) {
+  V16 r;
+  ESPALIER_EACH r.v[i] = table[index.v[i] + i * stride];
+  return r;
 }
 /// a where lo <= x <= hi, else 0.
 inline V16 keep_inside(V16 a, V16 x, V16 lo, V16 hi) {
   ESPALIER_EACH if (!(x.v[i] >= lo.v[i] && x.v[i] <= hi.v[i])) a.v[i] = 0;
   return a;
 }
-/// Whole numbers.
-inline void store_int(V16 a, std::int32_t* p) {
-  ESPALIER_EACH p[i] = static_cast<std::int32_t>(a.v[i]);
+inline void store(I16 a, std::int32_t* p) { ESPALIER_EACH p[i] = a.v[i]; }
+/// Bit i: a and b are equal in lane i.
+inline unsigned equal_bits(V16 a, V16 b) {
+  unsigned bits = 0;
+  ESPALIER_EACH bits |= a.v[i] == b.v[i] ? 1u << i : 0u;
+  return bits;
 }
 /// a0 b0 a1 b1 ...
 inline void store_pairs(V16 a, V16 b, float* p) {
@@ -89,11 +119,6 @@ inline void store_pairs(V16 a, V16 b, float* p) {
     p[2 * i] = a.v[i];
     p[2 * i + 1] = b.v[i];
   }
-}
-/// table[(int)index + lane * stride]
-inline V16 lookup_lanes(const float* table, V16 index, int stride) {
-  ESPALIER_EACH index.v[i] = table[static_cast<std::int32_t>(index.v[i]) + i * stride];
-  return index;
 }
 /// out[j][i] = in[i][j], 16 x 16, with the strides of both.
 inline void transpose(const float* in, std::ptrdiff_t in_stride, float* out,
@@ -124,6 +149,9 @@ constexpr int kWidth = static_cast<int>(hn::MaxLanes(kFloats));
 struct V16 {
   hn::Vec<decltype(kFloats)> v[16 / kWidth];
 };
+struct I16 {
+  hn::Vec<decltype(kInts)> v[16 / kWidth];
+};
 HWY_INLINE V16 load(const float* p) {
   V16 r;
   ESPALIER_EACH r.v[i] = hn::LoadU(kFloats, p + i * kWidth);
@@ -131,6 +159,18 @@ HWY_INLINE V16 load(const float* p) {
 }
 HWY_INLINE void store(V16 a, float* p) {
   ESPALIER_EACH hn::StoreU(a.v[i], kFloats, p + i * kWidth);
+}
+HWY_INLINE auto first_lanes(std::size_t n, int i) {
+  const auto begin = static_cast<std::size_t>(i * kWidth);
+  return hn::FirstN(kFloats, n > begin ? n - begin : 0);
+}
+HWY_INLINE V16 load(const float* p, std::size_t n) {
+  V16 r;
+  ESPALIER_EACH r.v[i] = hn::MaskedLoad(first_lanes(n, i), kFloats, p + i * kWidth);
+  return r;
+}
+HWY_INLINE void store(V16 a, float* p, std::size_t n) {
+  ESPALIER_EACH hn::BlendedStore(a.v[i], first_lanes(n, i), kFloats, p + i * kWidth);
 }
 HWY_INLINE V16 set(float x) {
   V16 r;
@@ -165,33 +205,54 @@ HWY_INLINE V16 clamp(V16 a, V16 lo, V16 hi) {
   ESPALIER_EACH a.v[i] = hn::Min(hn::Max(a.v[i], lo.v[i]), hi.v[i]);
   return a;
 }
-HWY_INLINE V16 floor_positive(V16 a) {
-  ESPALIER_EACH a.v[i] = hn::ConvertTo(kFloats, hn::ConvertTo(kInts, a.v[i]));
-  return a;
+HWY_INLINE I16 whole_part(V16 a, int last) {
+  I16 r;
+#if HWY_TARGET == HWY_AVX3
+  // Without Highway's care for numbers beyond 2^31, which are never looked up.
+  r.v[0] = hn::Vec<decltype(kInts)>{_mm512_cvttps_epi32(a.v[0].raw)};
+#else
+  ESPALIER_EACH r.v[i] = hn::ConvertTo(kInts, a.v[i]);
+#endif
+  ESPALIER_EACH r.v[i] = hn::Min(hn::Max(r.v[i], hn::Zero(kInts)), hn::Set(kInts, last));
+  return r;
 }
-HWY_INLINE V16 lookup(const float* table, V16 index, int offset) {
-  ESPALIER_EACH index.v[i] =
-      hn::GatherIndex(kFloats, table + offset, hn::ConvertTo(kInts, index.v[i]));
-  return index;
+HWY_INLINE V16 to_float(I16 a) {
+  V16 r;
+  ESPALIER_EACH r.v[i] = hn::ConvertTo(kFloats, a.v[i]);
+  return r;
+}
+HWY_INLINE V16 lookup(const float* table, I16 index) {
+  V16 r;
+  ESPALIER_EACH r.v[i] = hn::GatherIndex(kFloats, table, index.v[i]);
+  return r;
+}
+HWY_INLINE V16 lookup_lanes(const float* table, I16 index, int stride) {
+  V16 r;
+  const auto lanes = hn::Mul(hn::Iota(kInts, 0), hn::Set(kInts, stride));
+  ESPALIER_EACH r.v[i] =
+      hn::GatherIndex(kFloats, table + i * kWidth * stride, hn::Add(index.v[i], lanes));
+  return r;
 }
 HWY_INLINE V16 keep_inside(V16 a, V16 x, V16 lo, V16 hi) {
   ESPALIER_EACH a.v[i] =
       hn::IfThenElseZero(hn::And(hn::Ge(x.v[i], lo.v[i]), hn::Le(x.v[i], hi.v[i])), a.v[i]);
   return a;
 }
-HWY_INLINE void store_int(V16 a, std::int32_t* p) {
-  ESPALIER_EACH hn::StoreU(hn::ConvertTo(kInts, a.v[i]), kInts, p + i * kWidth);
+HWY_INLINE void store(I16 a, std::int32_t* p) {
+  ESPALIER_EACH hn::StoreU(a.v[i], kInts, p + i * kWidth);
+}
+HWY_INLINE unsigned equal_bits(V16 a, V16 b) {
+  unsigned bits = 0;
+  ESPALIER_EACH {
+    std::uint8_t part[8] = {};
+    hn::StoreMaskBits(kFloats, hn::Eq(a.v[i], b.v[i]), part);
+    bits |= static_cast<unsigned>(part[0] | part[1] << 8) << (i * kWidth);
+  }
+  return bits;
 }
 HWY_INLINE void store_pairs(V16 a, V16 b, float* p) {
   ESPALIER_EACH hn::StoreInterleaved2(a.v[i], b.v[i], kFloats, p + 2 * i * kWidth);
 }
-HWY_INLINE V16 lookup_lanes(const float* table, V16 index, int stride) {
-  const auto lanes = hn::Mul(hn::Iota(kInts, 0), hn::Set(kInts, stride));
-  ESPALIER_EACH index.v[i] = hn::GatherIndex(kFloats, table + i * kWidth * stride,
-                                             hn::Add(hn::ConvertTo(kInts, index.v[i]), lanes));
-  return index;
-}
-
 // One halving of the sums of rows: of two rows of partial sums to one, the first row's in the even
 // places (blocks, pairs or lanes), the second row's in the odd ones.
 using Row = hn::Vec<decltype(kFloats)>;
@@ -277,13 +338,26 @@ HWY_INLINE void transpose(const float* in, std::ptrdiff_t in_stride, float* out,
 #undef ESPALIER_EACH
 #endif
 
+/// The same for all lanes, known when compiled.
+struct AllLanes {};
+HWY_INLINE V16 load(const float* p, AllLanes) { return load(p); }
+HWY_INLINE void store(V16 a, float* p, AllLanes) { store(a, p); }
+
+/// Calls body(i, lanes) for i = 0, 16, ... below n, with the lanes that there are.
+template <class Body>
+HWY_INLINE void each_16(std::size_t n, const Body& body) {
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) body(i, AllLanes{});
+  if (i < n) body(i, n - i);
+}
+
 /// A table of values at the keypoints 0 .. last: the value left of a segment k, and the step to
 /// the value right of it.
 class MemoryTable {
  public:
   HWY_INLINE MemoryTable(const float* values, int) : values_(values) {}
-  HWY_INLINE V16 left(V16 k) const { return lookup(values_, k, 0); }
-  HWY_INLINE V16 step(V16 k) const { return lookup(values_, k, 1) - lookup(values_, k, 0); }
+  HWY_INLINE V16 left(I16 k) const { return lookup(values_, k); }
+  HWY_INLINE V16 step(I16 k) const { return lookup(values_ + 1, k) - lookup(values_, k); }
 
  private:
   const float* values_;
@@ -302,16 +376,12 @@ class RegisterTable {
       step_[half] = hn::Sub(hn::MaskedLoad(some, kFloats, values + 16 * half + 1), left_[half]);
     }
   }
-  HWY_INLINE V16 left(V16 k) const { return {{pick(left_, k)}}; }
-  HWY_INLINE V16 step(V16 k) const { return {{pick(step_, k)}}; }
+  HWY_INLINE V16 left(I16 k) const { return {{pick(left_, k)}}; }
+  HWY_INLINE V16 step(I16 k) const { return {{pick(step_, k)}}; }
 
  private:
-  static HWY_INLINE Row pick(const Row* halves, V16 k) {
-    const auto index = hn::ConvertTo(kInts, k.v[0]);
-    const auto lane = hn::IndicesFromVec(kFloats, hn::And(index, hn::Set(kInts, 15)));
-    const auto upper = hn::RebindMask(kFloats, hn::Gt(index, hn::Set(kInts, 15)));
-    return hn::IfThenElse(upper, hn::TableLookupLanes(halves[1], lane),
-                          hn::TableLookupLanes(halves[0], lane));
+  static HWY_INLINE Row pick(const Row* halves, I16 k) {
+    return Row{_mm512_permutex2var_ps(halves[0].raw, k.v[0].raw, halves[1].raw)};
   }
 
   Row left_[2], step_[2];
@@ -320,6 +390,26 @@ class RegisterTable {
 constexpr int kRegisterSegments = 0;
 using RegisterTable = MemoryTable;
 #endif
+
+/// Where rows lie in a table: the segment k, and t in it.
+struct Place {
+  I16 k;
+  V16 t;
+};
+HWY_INLINE Place place(V16 position, int last) {
+  const I16 k = whole_part(position, last - 1);
+  return {k, position - to_float(k)};
+}
+/// The same for last + 1 keypoints evenly from lo on.
+HWY_INLINE Place uniform_place(V16 x, V16 lo, V16 inverse_step, int last) {
+  const V16 position = (x - lo) * inverse_step;
+  return place(clamp(position, set(0), set(static_cast<float>(last))), last);
+}
+
+template <class Table>
+HWY_INLINE V16 read_table(const Table& table, const Place& at) {
+  return fma(at.t, table.step(at.k), table.left(at.k));
+}
 
 /// The sum of the lanes, halves first: the same order for every instruction set.
 HWY_INLINE float sum(V16 a) {

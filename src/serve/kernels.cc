@@ -23,16 +23,35 @@ void leave_binade(float range, float low, float* x, std::size_t n) {
   for (; i < n; ++i) x[i] = std::fma(range, x[i] - 1, low);
 }
 
+template <class Table>
+HWY_INLINE void calibrate_tile_by(const Table& table, const UniformTables& units, std::size_t u,
+                                  const float* in, float* out) {
+  const V16 lo = set(units.lo[u]), inverse_step = set(units.inverse_step[u]);
+  const V16 range = set(units.range[u]), low = set(units.low[u]);
+  for (int r = 0; r < kTile; r += 16) {
+    const Place at = uniform_place(load(in + r), lo, inverse_step, units.last);
+    store(fma(range, read_table(table, at) - set(1), low), out + r);
+  }
+}
+
+void calibrate_tile(const UniformTables& units, std::size_t count, const float* in, float* out) {
+  const float* table = units.tables;
+  for (std::size_t u = 0; u < count; ++u, table += units.last + 1, in += kTile, out += kTile) {
+    if (units.last <= kRegisterSegments) {
+      calibrate_tile_by(RegisterTable(table, units.last), units, u, in, out);
+    } else {
+      calibrate_tile_by(MemoryTable(table, units.last), units, u, in, out);
+    }
+  }
+}
+
 void calibrate_row(const UniformTables& units, std::size_t first, const float* in, float* out) {
-  const int last = units.last;
-  const V16 top = set(static_cast<float>(last));
-  const V16 u =
-      clamp((load(in) - load(units.lo + first)) * load(units.inverse_step + first), set(0), top);
-  const V16 k = clamp(floor_positive(u), set(0), set(static_cast<float>(last - 1)));
-  const float* tables = units.tables + first * static_cast<std::size_t>(last + 1);
-  const V16 a = lookup_lanes(tables, k, last + 1);
-  const V16 b = lookup_lanes(tables + 1, k, last + 1);
-  const V16 y = fma(u - k, b - a, a);
+  const Place at =
+      uniform_place(load(in), load(units.lo + first), load(units.inverse_step + first), units.last);
+  const float* tables = units.tables + first * static_cast<std::size_t>(units.last + 1);
+  const V16 a = lookup_lanes(tables, at.k, units.last + 1);
+  const V16 b = lookup_lanes(tables + 1, at.k, units.last + 1);
+  const V16 y = fma(at.t, b - a, a);
   store(fma(load(units.range + first), y - set(1), load(units.low + first)), out);
 }
 
@@ -79,6 +98,7 @@ HWY_AFTER_NAMESPACE();
 namespace espalier {
 
 HWY_EXPORT(leave_binade);
+HWY_EXPORT(calibrate_tile);
 HWY_EXPORT(calibrate_row);
 HWY_EXPORT(add_terms_of_row);
 HWY_EXPORT(lattice_row);
@@ -86,6 +106,9 @@ HWY_EXPORT(fold_in_place);
 
 void leave_binade(float range, float low, float* x, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(leave_binade)(range, low, x, n);
+}
+void calibrate_tile(const UniformTables& units, std::size_t count, const float* in, float* out) {
+  HWY_DYNAMIC_DISPATCH(calibrate_tile)(units, count, in, out);
 }
 void calibrate_row(const UniformTables& units, std::size_t first, const float* in, float* out) {
   HWY_DYNAMIC_DISPATCH(calibrate_row)(units, first, in, out);

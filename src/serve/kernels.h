@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hot loops of one row: a lane is a unit (an output, a calibrator, a lattice), where in the
-// loops of a tile (layers/kernels.h) a lane is a row. Each result takes the same operations in the
-// same order in both, so both give the same bits, for every instruction set.
+// The hot loops of serving. For one row a lane is a unit (an output, a calibrator, a lattice),
+// where for a tile, here and in layers/kernels.h, a lane is a row. Each result takes the same
+// operations in the same order in both, so both give the same bits, for every instruction set.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,10 @@ struct UniformTables {
   int last;
 };
 
-/// Sixteen units from `first`, a multiple of 16, on.
+/// `count` units over a tile.
+void calibrate_tile(const UniformTables& units, std::size_t count, const float* in, float* out);
+
+/// One row of sixteen units from `first`, a multiple of 16, on.
 void calibrate_row(const UniformTables& units, std::size_t first, const float* in, float* out);
 
 /// sum + the terms of output 0, in order: add_terms for one row.

@@ -39,14 +39,15 @@ class LinearStep final : public Step {
       }
       numbers_.push_back({j, begin, static_cast<std::size_t>(end - begin), weights});
     }
-    if (!categories_.empty()) scratch_size_ = kTile * num_outputs_;
+    if (!categories_.empty()) scratch_size_ = kTile * padded(num_outputs_);
   }
 
   void tile(const float* in, float* out, float* scratch) const noexcept override {
     if (categories_.empty()) {
       for (std::size_t i = 0; i < num_outputs_; ++i) std::fill_n(out + i * kTile, kTile, bias_[i]);
     } else {
-      for (std::size_t r = 0; r < kTile; ++r) start_row(in + r, kTile, scratch + r * num_outputs_);
+      for (std::size_t r = 0; r < kTile; ++r)
+        start_row(in + r, kTile, scratch + r * padded(num_outputs_));
       rows_to_tile(scratch, static_cast<int>(num_outputs_), out);
     }
     add_terms(monotone_terms_.data(), monotone_terms_.size(), params_.data(), 0, monotone_outputs_,
@@ -75,13 +76,17 @@ class LinearStep final : public Step {
   };
   struct Category {
     int wire;
-    std::vector<float> rows;  // [categories, then unseen][category_width_]
+    AlignedFloats rows;  // [categories, then unseen][padded(category_width_)]
   };
 
   void add_category(int wire, const float* weights, const std::vector<float>& shares) {
-    Category category = {wire, {weights, weights + shares.size() * category_width_}};
+    const std::size_t stride = padded(category_width_);
+    Category category = {wire, AlignedFloats((shares.size() + 1) * stride)};
+    float* row = category.rows.data();
+    for (std::size_t c = 0; c < shares.size(); ++c, row += stride)
+      std::copy_n(weights + c * category_width_, category_width_, row);
     for (std::size_t i = 0; i < category_width_; ++i)
-      category.rows.push_back(static_cast<float>(mean_over(shares, weights + i, category_width_)));
+      row[i] = static_cast<float>(mean_over(shares, weights + i, category_width_));
     categories_.push_back(std::move(category));
   }
 
@@ -89,7 +94,7 @@ class LinearStep final : public Step {
     const auto pick = [&](std::size_t k) {
       const Category& category = categories_[k];
       const auto code = static_cast<std::size_t>(in[category.wire * stride]);
-      return category.rows.data() + code * category_width_;
+      return category.rows.data() + code * padded(category_width_);
     };
     std::copy_n(bias_, category_begin_, out);
     sum_of_picked(bias_ + category_begin_, categories_.size(), pick, category_width_,

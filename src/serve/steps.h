@@ -13,13 +13,6 @@
 
 namespace espalier {
 
-/// Wires of a row come in whole blocks of this many floats; what lies behind the last wire may be
-/// overwritten.
-inline constexpr std::size_t kRowPadding = 16;
-inline std::size_t padded(std::size_t n) {
-  return (n + kRowPadding - 1) / kRowPadding * kRowPadding;
-}
-
 /// A compiled layer. Immutable.
 class Step {
  public:
@@ -29,7 +22,8 @@ class Step {
 
   /// in: [num_inputs][kTile], out: [num_outputs][kTile].
   virtual void tile(const float* in, float* out, float* scratch) const noexcept = 0;
-  /// in: [num_inputs], out: [num_outputs], both padded.
+  /// in: [num_inputs], out: [num_outputs], both padded: what lies behind the last wire may be
+  /// overwritten.
   virtual void row(const float* in, float* out, float* scratch) const noexcept = 0;
 
   std::size_t scratch_size() const { return scratch_size_; }

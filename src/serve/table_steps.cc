@@ -103,8 +103,7 @@ class UniformCalibrators final : public Step {
     for (auto* array : {&lo_, &inverse_step_, &range_, &low_}) array->resize(padded(num_units_));
     tables_.resize(padded(num_units_) * keypoints);
     for (std::size_t u = 0; u < num_units_; ++u) {
-      const UniformKeypoints own = layer.uniform_keypoints(static_cast<int>(u));
-      keypoints_.push_back(own);
+      const UniformKeypoints own = uniform_keypoints(last_, layer.constants().data() + 2 * u);
       lo_[u] = own.lo;
       inverse_step_[u] = own.inverse_step;
       const WayBack back = enter_binade({params + layer.unit_begin(static_cast<int>(u)), keypoints},
@@ -115,23 +114,20 @@ class UniformCalibrators final : public Step {
   }
 
   void tile(const float* in, float* out, float*) const noexcept override {
-    const float* table = tables_.data();
-    for (std::size_t u = 0; u < num_units_; ++u, in += kTile, out += kTile, table += last_ + 1) {
-      calibrate(table, keypoints_[u], in, out);
-      leave_binade(range_[u], low_[u], out, kTile);
-    }
+    calibrate_tile(units(), num_units_, in, out);
   }
 
   void row(const float* in, float* out, float*) const noexcept override {
-    const UniformTables units = {lo_.data(),    inverse_step_.data(), tables_.data(),
-                                 range_.data(), low_.data(),          last_};
-    for (std::size_t u = 0; u < num_units_; u += 16) calibrate_row(units, u, in + u, out + u);
+    for (std::size_t u = 0; u < num_units_; u += 16) calibrate_row(units(), u, in + u, out + u);
   }
 
  private:
+  UniformTables units() const noexcept {
+    return {lo_.data(), inverse_step_.data(), tables_.data(), range_.data(), low_.data(), last_};
+  }
+
   int last_;
   std::size_t num_units_;
-  std::vector<UniformKeypoints> keypoints_;
   AlignedFloats lo_, inverse_step_, tables_, range_, low_;
 };
 
