@@ -8,7 +8,7 @@ SOURCES = $(shell find include src cli tests bench -name '*.h' -o -name '*.cc')
 RUNS ?= 10000000
 # Tasks and flags of bench/run.py, and what it is compared with.
 BENCH ?=
-PEERS = xgboost lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras
+PEERS = xgboost lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
 FUZZERS = csv model config architecture
 say = @printf '\n== %s\n' "$(1)"
 

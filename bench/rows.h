@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a table as the predictor reads them, repeated until there are as many as wanted.
+// A model at work: the one of a folder, and test rows as its predictor reads them.
 #pragma once
 
-#include <limits>
 #include <string>
 #include <vector>
 
+#include "contender.h"
 #include "espalier/predictor.h"
 
 namespace espalier {
@@ -33,5 +33,29 @@ inline std::vector<float> predictor_rows(const Predictor& predictor, const Table
   }
   return cells;
 }
+
+struct Service {
+  Service(const std::string& folder, std::size_t rows)
+      : test_file(folder + "/test.csv"),
+        model(Model::load(folder + "/model.esp")),
+        table(read_csv(test_file, model.csv_options())),
+        predictor(model),
+        scratch(predictor),
+        cells(predictor_rows(predictor, table, rows)) {}
+
+  void report_seconds(double seconds_a_row) const {
+    report({{"contender", "espalier"},
+            {"value", seconds_a_row * 1e9},
+            {"unit", "ns/row"},
+            {"log_loss", metric_on(model, test_file, Metric::log_loss)}});
+  }
+
+  const std::string test_file;
+  const Model model;
+  const Table table;
+  const Predictor predictor;
+  Predictor::Scratch scratch;
+  const std::vector<float> cells;  // [rows][features]
+};
 
 }  // namespace espalier
