@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grammar of models: a list of layers, each reading the wires that the one before it gives.
 //
-//   cal(K)  cal(K,lo:hi)      calibrators, one a wire, K keypoints; without a range it is fitted to
-//   the data lin(D)  lin(D,split)      linear embedding; D follows from the next layer if left out;
-//   see Embedding. lin(D,monotone=N)         N of the D outputs are monotone; else their share is
-//   that of the inputs lat(GxS)  lat  lat(GxS,simplex)   G lattices of S wires each; without a size
-//   one lattice of all wires gather(GxS)  gather(3,1,2)  which wires go on: G groups of S different
-//   ones drawn at random, or listed sum                       one wire: the sum of all
+//   cal(K)  cal(K,lo:hi)   calibrators, one a wire, K keypoints; a range left out is fitted to the
+//                          data
+//   lin(D)  lin(D,split)   linear embedding; D follows from the next layer if left out; see
+//                          Embedding
+//   lin(D,monotone=N)      N of the D outputs are monotone; else their share is that of the inputs
+//   lat(GxS)  lat(GxS,simplex)  lat
+//                          G lattices of S wires each; without a size one lattice of all wires
+//   gather(GxS)  gather(3,1,2)
+//                          which wires go on: G groups of S different ones drawn at random, or
+//                          listed
+//   sum                    one wire: the sum of all
+//   minmax(GxS)            one wire: the maximum over G groups of the minimum over S wires
+//   relu                   max(x, 0) of each wire
 //
 // A lattice layer is preceded by a seeded random permutation of its wires unless `gather` wired it.
 #pragma once
@@ -20,10 +27,11 @@
 
 namespace espalier {
 
-enum class LayerKind { cal, lin, lat, gather, sum };
+enum class LayerKind { cal, lin, lat, gather, sum, minmax, relu };
 template <>
 struct Words<LayerKind> {
-  static constexpr std::string_view list[] = {"cal", "lin", "lat", "gather", "sum"};
+  static constexpr std::string_view list[] = {"cal", "lin",    "lat", "gather",
+                                              "sum", "minmax", "relu"};
 };
 
 /// What the rows of a linear embedding read. Non-monotone rows read non-monotone wires only.
@@ -55,8 +63,8 @@ struct LayerSpec {
   int outputs = 0;                         // lin
   int monotone_outputs = 0;                // lin(D,monotone=N); 0: the monotone share of the inputs
   Embedding embedding = Embedding::mixed;  // lin
-  int groups = 0;                          // lat, gather: G
-  int group_size = 0;                      // lat, gather: S
+  int groups = 0;                          // lat, gather, minmax: G
+  int group_size = 0;                      // lat, gather, minmax: S
   Interpolation interpolation = Interpolation::multilinear;  // lat
   std::vector<int> wires = {};                               // gather: the listed ones
 };

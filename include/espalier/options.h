@@ -17,9 +17,9 @@ namespace espalier {
 enum class ClassWeight { none, balanced };
 enum class MonotoneCalibrators { required, all };
 enum class Keypoints { distinct, quantile, uniform };
-enum class Initialization { data, paper };
-enum class Schedule { cosine, constant };
-enum class Projection { sweep, exact };
+enum class Initialization { automatic, data, paper };
+enum class Schedule { automatic, cosine, constant };
+enum class Projection { automatic, sweep, exact, admm };
 
 template <>
 struct Words<ClassWeight> {
@@ -35,19 +35,19 @@ struct Words<Keypoints> {
 };
 template <>
 struct Words<Initialization> {
-  static constexpr std::string_view list[] = {"data", "paper"};
+  static constexpr std::string_view list[] = {"automatic", "data", "paper"};
 };
 template <>
 struct Words<Schedule> {
-  static constexpr std::string_view list[] = {"cosine", "constant"};
+  static constexpr std::string_view list[] = {"automatic", "cosine", "constant"};
 };
 template <>
 struct Words<Projection> {
-  static constexpr std::string_view list[] = {"sweep", "exact"};
+  static constexpr std::string_view list[] = {"automatic", "sweep", "exact", "admm"};
 };
 
-/// Where a comment says "0 chooses", the value follows from the number of rows and columns, and the
-/// model records what was chosen.
+/// Where a comment says "0 chooses", and for words that are `automatic`, the value follows from the
+/// architecture and the number of rows and columns; the model records what was chosen.
 struct TrainOptions {
   // The table.
   std::string label = {};
@@ -65,7 +65,7 @@ struct TrainOptions {
   MonotoneCalibrators monotone_calibrators = MonotoneCalibrators::required;
   Keypoints keypoints = Keypoints::distinct;
   int continuous_keypoints = 0;  ///< 0 chooses
-  Initialization initialization = Initialization::data;
+  Initialization initialization = Initialization::automatic;
   double lattice_noise = 0;  ///< the paper's 1/n
   int ensemble = 1;
 
@@ -73,10 +73,10 @@ struct TrainOptions {
   int epochs = 0;            ///< 0 chooses
   int batch_size = 0;        ///< 0 chooses
   double learning_rate = 0;  ///< 0 chooses
-  double adam_epsilon = 1e-3;
-  Schedule schedule = Schedule::cosine;
-  double weight_decay = 0.3;
-  Projection projection = Projection::sweep;
+  double adam_epsilon = 0;   ///< 0 chooses
+  Schedule schedule = Schedule::automatic;
+  double weight_decay = -1;  ///< -1 chooses
+  Projection projection = Projection::automatic;
   double calibrator_laplacian = 0;
   double calibrator_hessian = 0;  ///< 0 chooses
   double lattice_laplacian = 0;
@@ -129,9 +129,11 @@ void visit_fields(Options& o, Visitor&& visit) {
               "whose curve should be smooth; 0 chooses for a preset, else takes all",
               0, 1e6},
         o.continuous_keypoints);
-  visit(Field{"initialization",
-              "data: start centred on the training rows; paper: the published constants"},
-        o.initialization);
+  visit(
+      Field{"initialization",
+            "data: start centred on the training rows; paper: the published constants; automatic: "
+            "data, except in dln-paper"},
+      o.initialization);
   visit(Field{"lattice_noise", "standard deviation of the noise added to the initial lattices", 0,
               10},
         o.lattice_noise);
@@ -142,13 +144,25 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"batch_size", "rows a step; 0 chooses by size", 0, 1 << 20}, o.batch_size);
   visit(Field{"learning_rate", "of Adam; 0 chooses by size", 0, 10}, o.learning_rate);
   visit(Field{"adam_epsilon",
-              "of Adam; a large one keeps the steps of rare categories and values small", 1e-12, 1},
+              "of Adam; a large one keeps the steps of rare categories and values small; 0 chooses "
+              "0.001, in dln-paper 1e-8",
+              0, 1},
         o.adam_epsilon);
-  visit(Field{"schedule", "cosine lowers the learning rate to 0 over the epochs"}, o.schedule);
-  visit(Field{"weight_decay", "decoupled, on linear weights", 0, 100}, o.weight_decay);
-  visit(Field{"projection",
-              "after each step: the order-preserving sweep, or the nearest feasible lattice"},
-        o.projection);
+  visit(Field{"schedule",
+              "cosine lowers the learning rate to 0 over the epochs; automatic: cosine, except in "
+              "dln-paper"},
+        o.schedule);
+  visit(Field{"weight_decay",
+              "decoupled, on the weights of linear layers with more than one output; -1 chooses: "
+              "0.3 where calibrators or lattices read them, else 0",
+              -1, 100},
+        o.weight_decay);
+  visit(
+      Field{
+          "projection",
+          "after each step: the order-preserving sweep, or the nearest feasible lattice (exact, or "
+          "by the paper's admm); automatic: sweep, in dln-paper admm"},
+      o.projection);
   visit(Field{"calibrator_laplacian", "penalty on squared steps of calibrators: flatter curves", 0,
               1e6},
         o.calibrator_laplacian);

@@ -90,6 +90,12 @@ bool relax_edges(std::span<double> theta, int dim, double* __restrict duals, dou
   return far;
 }
 
+double scale_of(std::span<const double> theta) {
+  double scale = 1;
+  for (const double value : theta) scale = std::max(scale, std::fabs(value));
+  return scale;
+}
+
 [[maybe_unused]] bool is_cube(std::size_t size, std::uint32_t monotone_dims) {
   return std::has_single_bit(size) && monotone_dims < size;
 }
@@ -110,9 +116,7 @@ int project_cube(std::span<double> theta, std::uint32_t monotone_dims,
                  const CubeProjection& options) {
   assert(is_cube(theta.size(), monotone_dims));
   if (is_monotone(theta, monotone_dims)) return 0;
-  double scale = 1;
-  for (const double value : theta) scale = std::max(scale, std::fabs(value));
-  const double tolerance = options.tolerance * scale;
+  const double tolerance = options.tolerance * scale_of(theta);
   const std::size_t edges_a_dim = theta.size() / 2;
   std::vector<double> duals(edges_a_dim * static_cast<std::size_t>(std::popcount(monotone_dims)));
   int iterations = 0;
@@ -130,14 +134,71 @@ int project_cube(std::span<double> theta, std::uint32_t monotone_dims,
   return iterations;
 }
 
-int project_cube(std::span<float> theta, std::uint32_t monotone_dims,
-                 const CubeProjection& options) {
+// Minimizes |z - theta|^2 / 2 with a copy x = z in the cone of each dimension. The duals u are
+// scaled; the weight of the quadratic penalty is 1. Ends when z rests and the copies agree with it.
+int project_cube_by_admm(std::span<double> theta, std::uint32_t monotone_dims,
+                         const CubeProjection& options) {
+  assert(is_cube(theta.size(), monotone_dims));
+  if (is_monotone(theta, monotone_dims)) return 0;
+  const double tolerance = options.tolerance * scale_of(theta);
+  const std::size_t n = theta.size();
+  const auto copies = static_cast<std::size_t>(std::popcount(monotone_dims));
+  const std::vector<double> start(theta.begin(), theta.end());
+  std::vector<double> x(copies * n), u(copies * n);
+  int iterations = 0;
+  double farthest = INFINITY;
+  for (; farthest > tolerance && iterations < options.max_iterations; ++iterations) {
+    std::span<double> copy(x.data(), n);
+    for_each_dim(monotone_dims, [&](int dim) {
+      const double* dual = u.data() + (copy.data() - x.data());
+      for (std::size_t v = 0; v < n; ++v) copy[v] = theta[v] - dual[v];
+      sweep(copy, 1u << dim);
+      copy = {copy.data() + n, n};
+    });
+    farthest = 0;
+    for (std::size_t v = 0; v < n; ++v) {
+      double sum = start[v];
+      for (std::size_t i = v; i < x.size(); i += n) sum += x[i] + u[i];
+      const double z = sum / static_cast<double>(copies + 1);
+      for (std::size_t i = v; i < x.size(); i += n) {
+        u[i] += x[i] - z;
+        farthest = std::max(farthest, std::fabs(x[i] - z));
+      }
+      farthest = std::max(farthest, std::fabs(z - theta[v]));
+      theta[v] = z;
+    }
+  }
+  sweep(theta, monotone_dims);
+  return iterations;
+}
+
+namespace {
+
+// A projection in double, for floats; rounding keeps the order.
+template <class Project>
+int in_double(std::span<float> theta, std::uint32_t monotone_dims, const Project& project) {
   if (is_monotone(theta, monotone_dims)) return 0;
   std::vector<double> exact(theta.begin(), theta.end());
-  const int iterations = project_cube(std::span(exact), monotone_dims, options);
+  const int iterations = project(std::span(exact));
   std::transform(exact.begin(), exact.end(), theta.begin(),
                  [](double value) { return static_cast<float>(value); });
   return iterations;
+}
+
+}  // namespace
+
+int project_cube(std::span<float> theta, std::uint32_t monotone_dims,
+                 const CubeProjection& options) {
+  return in_double(theta, monotone_dims, [&](std::span<double> exact) {
+    return project_cube(exact, monotone_dims, options);
+  });
+}
+
+int project_cube_by_admm(std::span<float> theta, std::uint32_t monotone_dims,
+                         const CubeProjection& options) {
+  return in_double(theta, monotone_dims, [&](std::span<double> exact) {
+    return project_cube_by_admm(exact, monotone_dims, options);
+  });
 }
 
 int project_cube(std::span<float> theta, std::uint32_t monotone_dims, float lo, float hi,

@@ -35,4 +35,12 @@ int project_cube(std::span<double> theta, std::uint32_t monotone_dims,
 int project_cube(std::span<float> theta, std::uint32_t monotone_dims, float lo, float hi,
                  const CubeProjection& options = {});
 
+// The same point by the paper's method, consensus ADMM: a copy of theta for each monotone dimension
+// is projected onto the pairs of that dimension, and the copies are drawn together. Slower;
+// options.relaxation has no meaning here.
+int project_cube_by_admm(std::span<double> theta, std::uint32_t monotone_dims,
+                         const CubeProjection& options = {});
+int project_cube_by_admm(std::span<float> theta, std::uint32_t monotone_dims,
+                         const CubeProjection& options = {});
+
 }  // namespace espalier

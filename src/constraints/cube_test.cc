@@ -216,6 +216,24 @@ TEST(ProjectCube, IsNearestInNineDimensions) {
   EXPECT_LT(farthest(projected(theta, 511), oracle(theta, 511)), 1e-6);
 }
 
+TEST(ProjectCubeByAdmm, FindsTheSamePointAsTheOtherMethod) {
+  for_random_cubes(5, 8, [](const std::vector<double>& theta, std::uint32_t mask) {
+    std::vector<double> x = theta;
+    const int iterations = project_cube_by_admm(std::span(x), mask);
+    ASSERT_LT(iterations, CubeProjection().max_iterations);
+    ASSERT_LT(farthest(x, oracle(theta, mask)), 1e-5) << theta.size() << " " << mask;
+  });
+}
+
+TEST(ProjectCubeByAdmm, LandsExactlyInTheConeAsFloats) {
+  for_random_cubes(5, 9, [](const std::vector<double>& theta, std::uint32_t mask) {
+    std::vector<float> x = to_float(theta);
+    project_cube_by_admm(std::span(x), mask);
+    ASSERT_EQ(check_cube(x, mask).violations, 0u);
+    ASSERT_EQ(project_cube_by_admm(std::span(x), mask), 0);
+  });
+}
+
 TEST(ProjectCube, LandsExactlyInTheConeAsFloats) {
   for_random_cubes(6, 3, [](const std::vector<double>& theta, std::uint32_t mask) {
     std::vector<float> x = to_float(theta);

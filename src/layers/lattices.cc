@@ -183,6 +183,8 @@ void Lattices::project(float* unit_params, int unit, Projection how) const {
   const std::span<float> theta(unit_params, num_vertices());
   if (how == Projection::exact) {
     project_cube(theta, monotone_dims(unit));
+  } else if (how == Projection::admm) {
+    project_cube_by_admm(theta, monotone_dims(unit));
   } else {
     sweep_cube(theta, monotone_dims(unit));
   }

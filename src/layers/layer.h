@@ -186,4 +186,15 @@ class Layer {
   std::vector<std::size_t> unit_begin_ = {0};
 };
 
+/// A layer without parameters.
+class FixedLayer : public Layer {
+ public:
+  void initialize(float*, const InitialState&) final {}
+  void project(float*, int, Projection) const final {}
+  Check check(const float*, const CulpritSink&) const final { return {}; }
+
+ protected:
+  using Layer::Layer;
+};
+
 }  // namespace espalier

@@ -253,7 +253,7 @@ TEST(Projection, EveryLayerLandsWhereItsCheckHolds) {
                                             Linear::Shape{.outputs = 8, .monotone_outputs = 4}));
   layers.push_back(std::make_unique<Lattices>(inner_wires(10, 4), Lattices::Shape{.size = 5}));
   for (const auto& layer : layers) {
-    for (const Projection how : {Projection::sweep, Projection::exact}) {
+    for (const Projection how : {Projection::sweep, Projection::exact, Projection::admm}) {
       std::vector<float> params(layer->num_params());
       for (float& p : params) p = static_cast<float>(random.normal());
       const auto ignore = [](const std::string&) {};

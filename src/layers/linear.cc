@@ -200,6 +200,13 @@ void Linear::initialize_from_data(float* params, const InitialState& state) cons
   }
   for (std::size_t i = 0; i < mean.size(); ++i)
     params[bias_begin() + i] = static_cast<float>(-mean[i]);
+  if (!shape_.starts_at_unit_scale) return;
+  // As if all inputs moved together, so that many layers of positive weights do not explode.
+  double swing = 1e-3;
+  for (int j = 0; j < num_inputs(); ++j)
+    swing += wire(j).is_category() ? 1 : state.inputs[static_cast<std::size_t>(j)].deviation;
+  const auto scale = static_cast<float>(1 / swing);
+  for (std::size_t i = 0; i < num_params(); ++i) params[i] *= scale;
 }
 
 // Weights N(2, 1) and biases -(inputs that the output reads), for inputs of mean 1/2; of the

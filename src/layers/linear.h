@@ -21,6 +21,7 @@ class Linear final : public Layer {
     int outputs = 1;
     int monotone_outputs = 0;
     Embedding embedding = Embedding::mixed;
+    bool starts_at_unit_scale = false;  // before a relu, where no range is fitted to the outputs
   };
 
   Linear(std::vector<Wire> inputs, const Shape& shape);

@@ -8,7 +8,7 @@
 namespace espalier {
 
 Gather::Gather(std::vector<Wire> inputs, std::vector<int> wires)
-    : Layer(std::move(inputs)), wires_(std::move(wires)) {
+    : FixedLayer(std::move(inputs)), wires_(std::move(wires)) {
   for (const int wire : wires_) outputs_.push_back(this->inputs()[static_cast<std::size_t>(wire)]);
 }
 
@@ -30,7 +30,7 @@ void Gather::backward(const float*, const float*, const float* grad_out, float* 
   }
 }
 
-Sum::Sum(std::vector<Wire> inputs) : Layer(std::move(inputs)) {
+Sum::Sum(std::vector<Wire> inputs) : FixedLayer(std::move(inputs)) {
   const auto monotone = [](const Wire& wire) { return wire.monotone; };
   outputs_.push_back(
       {.monotone = std::any_of(this->inputs().begin(), this->inputs().end(), monotone)});

@@ -7,7 +7,7 @@
 namespace espalier {
 
 /// Output i is input wires[i]; inputs may be repeated or left out.
-class Gather final : public Layer {
+class Gather final : public FixedLayer {
  public:
   Gather(std::vector<Wire> inputs, std::vector<int> wires);
 
@@ -15,10 +15,7 @@ class Gather final : public Layer {
   void forward(const float* params, const float* in, float* out, float* scratch) const override;
   void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
                 float* grad_params, float* scratch) const override;
-  void initialize(float*, const InitialState&) override {}
-  void project(float*, int, Projection) const override {}
   double largest_output(const float*, double largest_input) const override { return largest_input; }
-  Check check(const float*, const CulpritSink&) const override { return {}; }
 
   const std::vector<int>& wires() const { return wires_; }
 
@@ -27,7 +24,7 @@ class Gather final : public Layer {
 };
 
 /// One output: the sum of the inputs.
-class Sum final : public Layer {
+class Sum final : public FixedLayer {
  public:
   explicit Sum(std::vector<Wire> inputs);
 
@@ -35,12 +32,9 @@ class Sum final : public Layer {
   void forward(const float* params, const float* in, float* out, float* scratch) const override;
   void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
                 float* grad_params, float* scratch) const override;
-  void initialize(float*, const InitialState&) override {}
-  void project(float*, int, Projection) const override {}
   double largest_output(const float*, double largest_input) const override {
     return num_inputs() * largest_input;
   }
-  Check check(const float*, const CulpritSink&) const override { return {}; }
 };
 
 }  // namespace espalier

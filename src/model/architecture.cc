@@ -103,6 +103,11 @@ void parse_lat(const LayerText& layer, LayerSpec& spec) {
   }
 }
 
+void parse_minmax(const LayerText& layer, LayerSpec& spec) {
+  if (layer.arguments.size() != 1 || !parse_groups(layer, layer.arguments[0], spec))
+    layer.fail("wanted minmax(GxS)");
+}
+
 void parse_gather(const LayerText& layer, LayerSpec& spec) {
   if (layer.arguments.size() == 1 && parse_groups(layer, layer.arguments[0], spec)) return;
   for (const std::string_view argument : layer.arguments) {
@@ -134,8 +139,12 @@ LayerSpec parse_layer(const LayerText& layer) {
     case LayerKind::gather:
       parse_gather(layer, spec);
       break;
+    case LayerKind::minmax:
+      parse_minmax(layer, spec);
+      break;
     case LayerKind::sum:
-      if (!layer.arguments.empty()) layer.fail("sum takes no size");
+    case LayerKind::relu:
+      if (!layer.arguments.empty()) layer.fail(fmt::format("{} takes no size", layer.name));
   }
   return spec;
 }
@@ -179,12 +188,14 @@ std::string arguments_of(const LayerSpec& spec) {
       break;
     case LayerKind::lat:
     case LayerKind::gather:
+    case LayerKind::minmax:
       if (spec.groups > 0) parts.push_back(fmt::format("{}x{}", spec.groups, spec.group_size));
       for (const int wire : spec.wires) parts.push_back(fmt::to_string(wire));
       if (spec.interpolation == Interpolation::simplex)
         parts.emplace_back(to_word(spec.interpolation));
       break;
     case LayerKind::sum:
+    case LayerKind::relu:
       break;
   }
   return parts.empty() ? "" : fmt::format("({})", fmt::join(parts, ","));

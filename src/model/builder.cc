@@ -10,6 +10,8 @@
 #include "layers/calibrators.h"
 #include "layers/lattices.h"
 #include "layers/linear.h"
+#include "layers/min_max.h"
+#include "layers/relu.h"
 #include "layers/wiring.h"
 
 namespace espalier {
@@ -46,14 +48,20 @@ class Builder {
           add_gather(spec);
           break;
         case LayerKind::sum:
-          add_sum(spec);
+          add_numbers_only<Sum>(spec);
+          break;
+        case LayerKind::minmax:
+          add_minmax(spec);
+          break;
+        case LayerKind::relu:
+          add_numbers_only<Relu>(spec);
           break;
       }
     }
     if (wires_.size() != 1 || wires_[0].is_category()) {
-      fail(
-          fmt::format("the last layer gives {} wires, wanted one: end with lin(1), lat, sum or cal",
-                      wires_.size()));
+      fail(fmt::format(
+          "the last layer gives {} wires, wanted one: end with lin(1), lat, sum, minmax or cal",
+          wires_.size()));
     }
     return std::move(built_);
   }
@@ -84,11 +92,16 @@ class Builder {
     return nullptr;
   }
 
-  // Wires leave an inner layer in [0, 1], except before a stated range, a sum, and at the end.
+  static bool reads_any_number(const LayerSpec& spec) {
+    return spec.kind == LayerKind::sum || spec.kind == LayerKind::minmax ||
+           spec.kind == LayerKind::relu;
+  }
+
+  // Wires leave an inner layer in [0, 1], except before a stated range, a layer that
+  // reads any number, and at the end.
   OutputBounds bounds() const {
     const LayerSpec* reader = next(false);
-    const bool free =
-        reader == nullptr || reader->kind == LayerKind::sum || reader->range.has_value();
+    const bool free = reader == nullptr || reads_any_number(*reader) || reader->range.has_value();
     return free ? OutputBounds::none : OutputBounds::unit_interval;
   }
 
@@ -121,9 +134,8 @@ class Builder {
         .range = spec.range,
         .monotone = calibrators_,
         .categories = looked_up ? CategoryWires::pass : CategoryWires::calibrate,
-        .bounds = reader == nullptr || reader->kind == LayerKind::sum
-                      ? OutputBounds::none
-                      : OutputBounds::unit_interval};
+        .bounds = reader == nullptr || reads_any_number(*reader) ? OutputBounds::none
+                                                                 : OutputBounds::unit_interval};
     for (const Wire& wire : wires_) charge(Calibrators::num_params_of(wire, shape));
     auto layer = std::make_unique<Calibrators>(wires_, shape);
     if (const std::string error = layer->constants_error(); !error.empty()) fail(error);
@@ -135,10 +147,10 @@ class Builder {
       const LayerSpec* reader = next(true);
       if (reader == nullptr) {
         spec.outputs = 1;
-      } else if (reader->kind == LayerKind::lat && reader->groups > 0) {
+      } else if (has_groups(*reader)) {
         spec.outputs = checked_product(reader->groups, reader->group_size);
       } else {
-        fail("how many outputs? Only a lat(GxS) behind it could say");
+        fail("how many outputs? Only a lat(GxS) or minmax(GxS) behind it could say");
       }
     }
     const bool any_monotone =
@@ -152,13 +164,27 @@ class Builder {
       spec.monotone_outputs = Linear::monotone_share(wires_, spec.outputs, spec.embedding);
     }
     if (spec.monotone_outputs > spec.outputs) fail("more monotone outputs than outputs");
-    const Linear::Shape shape = {spec.outputs, spec.monotone_outputs, spec.embedding};
+    const LayerSpec* activation = next(false);
+    const bool before_relu = activation != nullptr && activation->kind == LayerKind::relu;
+    const Linear::Shape shape = {spec.outputs, spec.monotone_outputs, spec.embedding, before_relu};
     charge(static_cast<std::uint64_t>(spec.outputs));
     for (const Wire& wire : wires_) {
       charge(static_cast<std::uint64_t>(wire.num_columns()) *
              Linear::reach_of(wire, shape).width());
     }
     push(spec, std::make_unique<Linear>(wires_, shape));
+  }
+
+  static bool has_groups(const LayerSpec& reader) {
+    return (reader.kind == LayerKind::lat || reader.kind == LayerKind::minmax) && reader.groups > 0;
+  }
+
+  // G x S for a layer that reads that many wires.
+  void require_groups(const LayerSpec& spec) const {
+    const int wanted = checked_product(spec.groups, spec.group_size);
+    if (wanted == num_wires()) return;
+    fail(fmt::format("reads {0} wires, but {1} arrive: put lin({0}) or gather({2}x{3}) before it",
+                     wanted, num_wires(), spec.groups, spec.group_size));
   }
 
   int checked_product(int groups, int group_size) const {
@@ -178,11 +204,7 @@ class Builder {
           "a lattice of {0} inputs has 2^{0} parameters; at most {1} inputs fit in one lattice",
           spec.group_size, kMaxLatticeSize));
     }
-    const int wanted = checked_product(spec.groups, spec.group_size);
-    if (wanted != num_wires()) {
-      fail(fmt::format("reads {0} wires, but {1} arrive: put lin({0}) or gather({2}x{3}) before it",
-                       wanted, num_wires(), spec.groups, spec.group_size));
-    }
+    require_groups(spec);
     charge(static_cast<std::uint64_t>(spec.groups) << spec.group_size);
     if (spec.groups > 1 && !is_wired()) permute();
     push(spec, std::make_unique<Lattices>(
@@ -210,9 +232,8 @@ class Builder {
   void add_gather(LayerSpec spec) {
     if (spec.wires.empty() && spec.groups == 0) {
       const LayerSpec* reader = next(true);
-      if (reader == nullptr || reader->kind != LayerKind::lat || reader->groups == 0) {
+      if (reader == nullptr || !has_groups(*reader))
         fail("which wires? Wanted gather(GxS), a list, or lat(GxS) behind it");
-      }
       spec.groups = reader->groups;
       spec.group_size = reader->group_size;
     }
@@ -259,9 +280,16 @@ class Builder {
     return drawn;
   }
 
-  void add_sum(const LayerSpec& spec) {
+  void add_minmax(const LayerSpec& spec) {
     require_numbers();
-    push(spec, std::make_unique<Sum>(wires_));
+    require_groups(spec);
+    push(spec, std::make_unique<MinMax>(wires_, spec.group_size));
+  }
+
+  template <class Made>
+  void add_numbers_only(const LayerSpec& spec) {
+    require_numbers();
+    push(spec, std::make_unique<Made>(wires_));
   }
 
   const std::vector<LayerSpec>& written_;
@@ -284,10 +312,12 @@ bool is_settled(const Architecture& architecture) {
       case LayerKind::lin:
         return layer.outputs > 0;
       case LayerKind::lat:
+      case LayerKind::minmax:
         return layer.groups > 0;
       case LayerKind::gather:
         return !layer.wires.empty();
       case LayerKind::sum:
+      case LayerKind::relu:
         return true;
     }
     return false;

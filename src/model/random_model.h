@@ -91,7 +91,7 @@ inline std::string random_architecture(Random& random) {
     if (random.uniform() < 0.5) text += " cal(5)";
   }
   const char* ends[] = {" lin(1)",     " sum", " lin(1) cal(6,-3:3)", " lin(4) lat(2x2) lat",
-                        " lin(6) lat", " lat"};
+                        " lin(6) lat", " lat", " lin(6) minmax(3x2)", " lin(5) relu lin(1)"};
   return text + ends[random.below(std::size(ends))];
 }
 

@@ -7,6 +7,8 @@
 #include "espalier/error.h"
 #include "layers/kernels.h"
 #include "layers/linear.h"
+#include "layers/min_max.h"
+#include "layers/relu.h"
 #include "layers/wiring.h"
 #include "serve/kernels.h"
 #include "serve/table_steps.h"
@@ -149,6 +151,39 @@ class SumStep final : public Step {
   std::size_t num_inputs_;
 };
 
+class MinMaxStep final : public Step {
+ public:
+  explicit MinMaxStep(const MinMax& layer) : groups_(layer.groups()), size_(layer.size()) {}
+
+  void tile(const float* in, float* out, float*) const noexcept override {
+    min_max<kTile>(in, groups_, size_, out);
+  }
+
+  void row(const float* in, float* out, float*) const noexcept override {
+    min_max<1>(in, groups_, size_, out);
+  }
+
+ private:
+  int groups_, size_;
+};
+
+class ReluStep final : public Step {
+ public:
+  explicit ReluStep(const Relu& layer)
+      : num_inputs_(static_cast<std::size_t>(layer.num_inputs())) {}
+
+  void tile(const float* in, float* out, float*) const noexcept override {
+    for (std::size_t i = 0; i < num_inputs_ * kTile; ++i) out[i] = std::max(in[i], 0.0f);
+  }
+
+  void row(const float* in, float* out, float*) const noexcept override {
+    for (std::size_t i = 0; i < num_inputs_; ++i) out[i] = std::max(in[i], 0.0f);
+  }
+
+ private:
+  std::size_t num_inputs_;
+};
+
 std::unique_ptr<const Step> compile(LayerKind kind, const Layer& layer, const float* params) {
   switch (kind) {
     case LayerKind::cal:
@@ -161,6 +196,10 @@ std::unique_ptr<const Step> compile(LayerKind kind, const Layer& layer, const fl
       return std::make_unique<GatherStep>(static_cast<const Gather&>(layer));
     case LayerKind::sum:
       return std::make_unique<SumStep>(static_cast<const Sum&>(layer));
+    case LayerKind::minmax:
+      return std::make_unique<MinMaxStep>(static_cast<const MinMax&>(layer));
+    case LayerKind::relu:
+      return std::make_unique<ReluStep>(static_cast<const Relu&>(layer));
   }
   throw Error(ErrorKind::unsupported, "a layer that the predictor does not know");
 }

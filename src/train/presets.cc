@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "espalier/architecture.h"
 #include "espalier/error.h"
@@ -27,6 +29,24 @@ Size size_for(std::size_t rows) {
   return {70, 5, 150, 20};
 }
 
+// What a preset is made from. groups and group_size are 0 unless it was written as name(GxS).
+struct Request {
+  std::size_t rows;
+  const std::vector<Feature>& features;
+  int groups;
+  int group_size;
+};
+
+// The size of lattices: as written, else as the rows can feed.
+Size size_for(const Request& request) {
+  Size size = size_for(request.rows);
+  if (request.groups > 0) {
+    size.lattices = request.groups;
+    size.lattice_size = request.group_size;
+  }
+  return size;
+}
+
 // Monotone rows of the embedding read all wires, so there may be more of them than monotone
 // features.
 int monotone_rows(int rows, const std::vector<Feature>& features) {
@@ -37,35 +57,37 @@ int monotone_rows(int rows, const std::vector<Feature>& features) {
   const auto count = std::count_if(features.begin(), features.end(), is_monotone);
   if (count == 0) return 0;
   const double share = static_cast<double>(count) / static_cast<double>(features.size());
-  return static_cast<int>(std::clamp(share, kLeastShare, kMostShare) * rows);
+  return std::max(1, static_cast<int>(std::clamp(share, kLeastShare, kMostShare) * rows));
 }
 
-std::string deep_lattice_network(std::size_t rows, const std::vector<Feature>& features) {
-  const Size size = size_for(rows);
-  const LayerSpec embedding = {
-      .kind = LayerKind::lin,
-      .outputs = size.lattices * size.lattice_size,
-      .monotone_outputs = monotone_rows(size.lattices * size.lattice_size, features)};
+std::string deep_lattice_network(const Request& request) {
+  const Size size = size_for(request);
+  const int rows = size.lattices * size.lattice_size;
+  const LayerSpec embedding = {.kind = LayerKind::lin,
+                               .outputs = rows,
+                               .monotone_outputs = monotone_rows(rows, request.features)};
   return fmt::format("cal({}) {} cal({}) lat({}x{}) cal({}) lin(1)", size.input_keypoints,
                      to_string(embedding), size.inner_keypoints, size.lattices, size.lattice_size,
                      size.inner_keypoints);
 }
 
-// The paper to the letter: the same range for every calibrator, the split embedding, its start, its
-// projection, a constant rate.
-std::string paper_network(TrainOptions& options) {
-  options.initialization = Initialization::paper;
-  options.projection = Projection::exact;
-  options.schedule = Schedule::constant;
-  options.weight_decay = 0;
-  options.adam_epsilon = 1e-8;
+// The paper's ranges and its split embedding.
+std::string paper_network(const Request& request) {
   constexpr const char* kCalibrators = "cal(100,-100:100)";
-  return fmt::format("{0} lin(350,split) {0} lat(70x5) {0} lin(1)", kCalibrators);
+  const int groups = request.groups > 0 ? request.groups : 70;
+  const int size = request.groups > 0 ? request.group_size : 5;
+  return fmt::format("{0} lin({1},split) {0} lat({2}x{3}) {0} lin(1)", kCalibrators, groups * size,
+                     groups, size);
 }
 
-std::string calibrated_lattice(std::size_t rows, std::size_t num_features) {
+std::string calibrated_linear(const Request& request) {
+  return fmt::format("cal({}) lin(1)", size_for(request).input_keypoints);
+}
+
+std::string calibrated_lattice(const Request& request) {
   // More than this in one lattice is slow to train and rarely fed by the rows.
   constexpr std::size_t kMost = 12;
+  const std::size_t num_features = request.features.size();
   if (num_features > kMost) {
     throw Error(ErrorKind::argument,
                 fmt::format("architecture: calibrated-lattice puts all columns into one lattice; "
@@ -73,29 +95,108 @@ std::string calibrated_lattice(std::size_t rows, std::size_t num_features) {
                             "most {}; wanted fewer columns (--drop) or random-lattices",
                             num_features, kMost));
   }
-  return fmt::format("cal({}) lat", size_for(rows).input_keypoints);
+  return fmt::format("cal({}) lat", size_for(request).input_keypoints);
 }
 
-std::string random_lattices(std::size_t rows, std::size_t num_features) {
-  const Size size = size_for(rows);
-  const int lattice_size = std::min(size.lattice_size, static_cast<int>(num_features));
-  // At least twice as many places as features, so that each meets several others.
-  const int lattices =
-      std::max(size.lattices, static_cast<int>(2 * num_features) / lattice_size + 1);
-  return fmt::format("cal({0}) gather({1}x{2}) lat({1}x{2}) lin(1)", size.input_keypoints, lattices,
-                     lattice_size);
+std::string random_lattices(const Request& request) {
+  Size size = size_for(request);
+  const auto num_features = static_cast<int>(request.features.size());
+  if (request.groups == 0) {
+    size.lattice_size = std::min(size.lattice_size, num_features);
+    // At least twice as many places as features, so that each meets several others.
+    size.lattices = std::max(size.lattices, 2 * num_features / size.lattice_size + 1);
+  }
+  return fmt::format("cal({0}) gather({1}x{2}) lat({1}x{2}) lin(1)", size.input_keypoints,
+                     size.lattices, size.lattice_size);
 }
 
-std::string layers_of(const std::string& name, std::size_t rows,
-                      const std::vector<Feature>& features, TrainOptions& options) {
-  const std::size_t num_features = features.size();
-  if (name == "dln") return deep_lattice_network(rows, features);
-  if (name == "dln-paper") return paper_network(options);
-  if (name == "calibrated-linear")
-    return fmt::format("cal({}) lin(1)", size_for(rows).input_keypoints);
-  if (name == "calibrated-lattice") return calibrated_lattice(rows, num_features);
-  if (name == "random-lattices") return random_lattices(rows, num_features);
-  return name;
+// Every affine piece reads all inputs, with weights >= 0 on the monotone ones.
+std::string min_max_network(const Request& request) {
+  const Size size = size_for(request);
+  const int pieces = size.lattices * size.lattice_size;
+  return fmt::format("lin({0},monotone={0}) minmax({1}x{2})", pieces, size.lattices,
+                     size.lattice_size);
+}
+
+// G hidden layers of S units.
+std::string monotonic_dnn(const Request& request) {
+  const int layers = request.groups > 0 ? request.groups : 2;
+  const int units = request.groups > 0 ? request.group_size : 50;
+  std::string text;
+  for (int i = 0; i < layers; ++i) text += fmt::format("lin({0},monotone={0}) relu ", units);
+  return text + "lin(1)";
+}
+
+// How a kind of network is best trained, where the options leave it open.
+struct Recipe {
+  Initialization initialization;
+  Projection projection;
+  Schedule schedule;
+  double weight_decay;
+  double adam_epsilon;
+};
+constexpr Recipe kOurs = {Initialization::data, Projection::sweep, Schedule::cosine, 0.3, 1e-3};
+constexpr Recipe kWithoutDecay = {Initialization::data, Projection::sweep, Schedule::cosine, 0,
+                                  1e-3};
+constexpr Recipe kPaper = {Initialization::paper, Projection::admm, Schedule::constant, 0, 1e-8};
+
+struct Preset {
+  std::string_view name;
+  bool takes_size;  // name(GxS)
+  std::string (*make)(const Request&);
+  const Recipe& recipe;
+};
+
+constexpr Preset kPresets[] = {
+    {"dln", true, deep_lattice_network, kOurs},
+    {"dln-paper", true, paper_network, kPaper},
+    {"calibrated-linear", false, calibrated_linear, kOurs},
+    {"calibrated-lattice", false, calibrated_lattice, kOurs},
+    {"random-lattices", true, random_lattices, kOurs},
+    {"min-max", true, min_max_network, kWithoutDecay},
+    {"monotonic-dnn", true, monotonic_dnn, kWithoutDecay},
+};
+
+// The size of "name(GxS)".
+LayerSpec preset_size(const Preset& preset, std::string_view text) {
+  const auto fail = [&] {
+    throw Error(ErrorKind::argument,
+                fmt::format("architecture: '{}': wanted {}{}", text, preset.name,
+                            preset.takes_size ? fmt::format(" or {}(GxS)", preset.name) : ""));
+  };
+  if (!preset.takes_size || text.back() != ')') fail();
+  // A layer that is written the same way.
+  const Architecture read =
+      parse_architecture(fmt::format("minmax{}", text.substr(preset.name.size())));
+  if (read.layers.size() != 1) fail();
+  return read.layers.front();
+}
+
+const Preset* find_preset(std::string_view text) {
+  const auto name = text.substr(0, text.find('('));
+  const auto found = std::find_if(std::begin(kPresets), std::end(kPresets),
+                                  [&](const Preset& preset) { return preset.name == name; });
+  return found == std::end(kPresets) ? nullptr : found;
+}
+
+std::string layers_of(const Preset& preset, const std::string& text, std::size_t rows,
+                      const std::vector<Feature>& features) {
+  Request request{rows, features, 0, 0};
+  if (text != preset.name) {
+    const LayerSpec size = preset_size(preset, text);
+    request.groups = size.groups;
+    request.group_size = size.group_size;
+  }
+  return preset.make(request);
+}
+
+void follow(const Recipe& recipe, TrainOptions& options) {
+  if (options.initialization == Initialization::automatic)
+    options.initialization = recipe.initialization;
+  if (options.projection == Projection::automatic) options.projection = recipe.projection;
+  if (options.schedule == Schedule::automatic) options.schedule = recipe.schedule;
+  if (options.weight_decay < 0) options.weight_decay = recipe.weight_decay;
+  if (options.adam_epsilon == 0) options.adam_epsilon = recipe.adam_epsilon;
 }
 
 int batch_size_for(std::size_t rows) {
@@ -114,18 +215,19 @@ int epochs_for(std::size_t rows, int batch_size) {
 
 void resolve_options(std::size_t rows, const std::vector<Feature>& features,
                      TrainOptions& options) {
+  const Preset* preset = find_preset(options.architecture);
+  const Recipe& recipe = preset != nullptr ? preset->recipe : kOurs;
+  follow(recipe, options);
+  if (preset != nullptr) {
+    options.architecture = layers_of(*preset, options.architecture, rows, features);
+    if (options.continuous_keypoints == 0) options.continuous_keypoints = rows < 100000 ? 15 : 30;
+  }
   // Few rows want small steps and straight curves; many keep large steps from overfitting by
   // themselves.
   const bool few_rows = rows < 20000;
   if (options.learning_rate == 0) options.learning_rate = few_rows ? 0.01 : 0.03;
-  if (options.calibrator_hessian == 0 && few_rows && options.architecture != "dln-paper") {
+  if (options.calibrator_hessian == 0 && few_rows && &recipe != &kPaper)
     options.calibrator_hessian = 0.005;
-  }
-  const std::string written = options.architecture;
-  options.architecture = layers_of(options.architecture, rows, features, options);
-  const bool is_preset = options.architecture != written;
-  if (is_preset && options.continuous_keypoints == 0)
-    options.continuous_keypoints = rows < 100000 ? 15 : 30;
   if (options.batch_size == 0) options.batch_size = batch_size_for(rows);
   if (options.epochs == 0) options.epochs = epochs_for(rows, options.batch_size);
 }
