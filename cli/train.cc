@@ -112,6 +112,12 @@ std::string best_text(const TrainResult& result) {
   return fmt::format("{} of {}", fmt::join(epochs, ", "), result.options.epochs);
 }
 
+std::string search_text(const TrainResult& result) {
+  if (result.search_seconds == 0) return {};
+  return fmt::format(", {:.0f} % of it to choose which features share a lattice",
+                     100 * result.search_seconds / result.seconds);
+}
+
 std::string summary_text(const TrainResult& result, const Certificate& proof,
                          const std::string& path) {
   const Schema& schema = result.model.schema();
@@ -129,7 +135,7 @@ std::string summary_text(const TrainResult& result, const Certificate& proof,
   text += fmt::format("best epoch    {}{}\n", best_text(result),
                       result.stopped ? ", stopped early" : "");
   if (!metrics.empty()) text += fmt::format("validation    {}\n", metrics);
-  text += fmt::format("time          {:.1f} s\n", result.seconds);
+  text += fmt::format("time          {:.1f} s{}\n", result.seconds, search_text(result));
   text += fmt::format("proof         {} inequalities, {} violated, tolerance 0\n",
                       proof.inequalities, proof.violations);
   return text + fmt::format("model         {}", path);
@@ -163,6 +169,7 @@ Json summary_json(const TrainResult& result, const Certificate& proof, const std
           {"history", json_of(result.history)},
           {"stopped", result.stopped},
           {"seconds", result.seconds},
+          {"search_seconds", result.search_seconds},
           {"options", Json::parse(to_json(result.options))},
           {"certificate", json_of(proof)}};
 }

@@ -11,6 +11,7 @@
 //   gather(GxS)  gather(3,1,2)
 //                          which wires go on: G groups of S different ones drawn at random, or
 //                          listed
+//   gather(GxS,crystals)   the groups are searched for by training; only as the first layer
 //   sum                    one wire: the sum of all
 //   minmax(GxS)            one wire: the maximum over G groups of the minimum over S wires
 //   relu                   max(x, 0) of each wire
@@ -50,6 +51,16 @@ struct Words<Interpolation> {
   static constexpr std::string_view list[] = {"multilinear", "simplex"};
 };
 
+/// How a gather(GxS) chooses its wires.
+enum class Wiring {
+  random,    ///< drawn, all wires about equally often
+  crystals,  ///< searched by training: features that interact share a group
+};
+template <>
+struct Words<Wiring> {
+  static constexpr std::string_view list[] = {"random", "crystals"};
+};
+
 struct Range {
   float lo;
   float hi;
@@ -66,6 +77,7 @@ struct LayerSpec {
   int groups = 0;                          // lat, gather, minmax: G
   int group_size = 0;                      // lat, gather, minmax: S
   Interpolation interpolation = Interpolation::multilinear;  // lat
+  Wiring wiring = Wiring::random;                            // gather(GxS)
   std::vector<int> wires = {};                               // gather: the listed ones
 };
 

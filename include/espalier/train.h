@@ -73,6 +73,7 @@ struct TrainResult {
       valid_metrics;     ///< of the whole model on the validation rows; empty without them
   bool stopped = false;  ///< ended early by the stop token
   double seconds = 0;
+  double search_seconds = 0;  ///< of them, choosing which features share a lattice: crystals
 };
 
 /// Trains a model whose parameters meet every inequality of monotonicity exactly.

@@ -5,6 +5,8 @@
 #include "layers/check_layer.h"
 #include "layers/lattices.h"
 #include "layers/linear.h"
+#include "layers/min_max.h"
+#include "layers/relu.h"
 #include "layers/wiring.h"
 
 namespace espalier {
@@ -192,6 +194,8 @@ TEST(Wiring, GradientsMatchFiniteDifferences) {
   Random random(9);
   check_layer(Gather(inner_wires(4, 1), {3, 0, 0, 2, 1}), random, -1, 1);
   check_layer(Sum(inner_wires(4, 1)), random, -1, 1);
+  check_layer(MinMax(inner_wires(6, 1), 3), random, -1, 1);
+  check_layer(Relu(inner_wires(4, 1)), random, -1, 1);
 }
 
 // Penalties are differentiable: their gradient is that of the sums of squares they stand for.

@@ -109,7 +109,14 @@ void parse_minmax(const LayerText& layer, LayerSpec& spec) {
 }
 
 void parse_gather(const LayerText& layer, LayerSpec& spec) {
-  if (layer.arguments.size() == 1 && parse_groups(layer, layer.arguments[0], spec)) return;
+  if (!layer.arguments.empty() && parse_groups(layer, layer.arguments[0], spec)) {
+    if (layer.arguments.size() == 1) return;
+    const auto wiring = from_word<Wiring>(layer.arguments[1]);
+    if (!wiring || layer.arguments.size() > 2)
+      layer.fail("wanted gather(GxS), gather(GxS,crystals) or a list of wires");
+    spec.wiring = *wiring;
+    return;
+  }
   for (const std::string_view argument : layer.arguments) {
     spec.wires.push_back(parse_size(layer, argument, "wire", 0));
   }
@@ -191,6 +198,7 @@ std::string arguments_of(const LayerSpec& spec) {
     case LayerKind::minmax:
       if (spec.groups > 0) parts.push_back(fmt::format("{}x{}", spec.groups, spec.group_size));
       for (const int wire : spec.wires) parts.push_back(fmt::to_string(wire));
+      if (spec.wiring == Wiring::crystals) parts.emplace_back(to_word(spec.wiring));
       if (spec.interpolation == Interpolation::simplex)
         parts.emplace_back(to_word(spec.interpolation));
       break;

@@ -64,6 +64,9 @@ TEST(Architecture, NamesTheLayerThatCannotBeRead) {
   EXPECT_THAT(message("lat(3)"), HasSubstr("wanted lat(GxS)"));
   EXPECT_THAT(message("lat(99999999999x5)"), HasSubstr("whole number"));
   EXPECT_THAT(message("sum(3)"), HasSubstr("takes no size"));
+  EXPECT_THAT(message("relu(3)"), HasSubstr("relu takes no size"));
+  EXPECT_THAT(message("minmax"), HasSubstr("wanted minmax(GxS)"));
+  EXPECT_THAT(message("gather(3x2,best)"), HasSubstr("wanted gather(GxS), gather(GxS,crystals)"));
 }
 
 // The counts that the paper prints, and that reveal its models.

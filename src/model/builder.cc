@@ -237,6 +237,8 @@ class Builder {
       spec.groups = reader->groups;
       spec.group_size = reader->group_size;
     }
+    if (spec.wiring == Wiring::crystals)
+      fail("groups are searched for by training, and only where they read the table");
     if (spec.groups > 0) {
       spec.wires = draw(spec.groups, spec.group_size);
       spec.groups = spec.group_size = 0;

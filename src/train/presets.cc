@@ -29,6 +29,8 @@ Size size_for(std::size_t rows) {
   return {70, 5, 150, 20};
 }
 
+constexpr int kCrystalKeypoints = 10;
+
 // What a preset is made from. groups and group_size are 0 unless it was written as name(GxS).
 struct Request {
   std::size_t rows;
@@ -110,6 +112,18 @@ std::string random_lattices(const Request& request) {
                      size.lattices, size.lattice_size);
 }
 
+// A calibrator of its own for every input of every lattice, as the paper counts them.
+std::string crystals(const Request& request) {
+  Size size = size_for(request);
+  const auto num_features = static_cast<int>(request.features.size());
+  if (request.groups == 0) {
+    size.lattice_size = std::min(size.lattice_size, num_features);
+    size.lattices = std::max(size.lattices, 2 * num_features / size.lattice_size + 1);
+  }
+  return fmt::format("gather({0}x{1},crystals) cal({2}) lat({0}x{1}) sum", size.lattices,
+                     size.lattice_size, kCrystalKeypoints);
+}
+
 // Every affine piece reads all inputs, with weights >= 0 on the monotone ones.
 std::string min_max_network(const Request& request) {
   const Size size = size_for(request);
@@ -153,6 +167,7 @@ constexpr Preset kPresets[] = {
     {"calibrated-linear", false, calibrated_linear, kOurs},
     {"calibrated-lattice", false, calibrated_lattice, kOurs},
     {"random-lattices", true, random_lattices, kOurs},
+    {"crystals", true, crystals, kOurs},
     {"min-max", true, min_max_network, kWithoutDecay},
     {"monotonic-dnn", true, monotonic_dnn, kWithoutDecay},
 };

@@ -18,6 +18,7 @@
 #include "model/model_data.h"
 #include "model/model_file.h"
 #include "train/checkpoint.h"
+#include "train/crystals.h"
 #include "train/initialize.h"
 #include "train/presets.h"
 #include "train/trainer.h"
@@ -27,7 +28,7 @@ namespace espalier {
 namespace {
 
 // Streams of random numbers, so that one choice does not shift another.
-enum Stream : std::uint64_t { kSplitStream = 1, kMemberStream = 1000 };
+enum Stream : std::uint64_t { kSplitStream = 1, kSearchStream = 2, kMemberStream = 1000 };
 
 using Clock = std::chrono::steady_clock;
 
@@ -43,6 +44,7 @@ struct Prepared {
   Schema schema;
   Dataset train;
   Dataset valid;
+  double search_seconds = 0;
 };
 
 void warn(const TrainControl& control, const std::string& message) {
@@ -158,6 +160,75 @@ Prepared prepare(const Table& table, Table* owned, const TrainOptions& options,
   return p;
 }
 
+// The groups of features that a network over all pairs of them suggests. It is trained on the
+// training rows alone, a quarter of the epochs.
+std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int keypoints,
+                                 ThreadPool& pool, const TrainControl& control) {
+  Random random = Random(p.options.seed).split(kSearchStream);
+  const std::vector<Group> groups =
+      cover_pairs(static_cast<int>(p.schema.features.size()), wanted.group_size, random);
+  LayerSpec gather{.kind = LayerKind::gather};
+  for (const Group& group : groups)
+    gather.wires.insert(gather.wires.end(), group.begin(), group.end());
+  const Architecture architecture = {{gather,
+                                      {.kind = LayerKind::cal, .keypoints = keypoints},
+                                      {.kind = LayerKind::lat,
+                                       .groups = static_cast<int>(groups.size()),
+                                       .group_size = wanted.group_size},
+                                      {.kind = LayerKind::sum}}};
+  Network network(architecture, input_wires(p.schema), p.options.monotone_calibrators,
+                  random.split(1));
+  TrainOptions options = p.options;
+  options.epochs = (options.epochs + 3) / 4;
+  initialize(p.train, options, random.split(2), network);
+  const Dataset no_rows;
+  Trainer({.options = &options,
+           .label = &p.schema.label,
+           .metric = p.metric,
+           .train = &p.train,
+           .valid = &no_rows,
+           .pool = &pool,
+           .stop = control.stop,
+           .on_progress = [](auto, double) {},
+           .on_epoch = [](const Epoch&) {},
+           .on_step = [] {},
+           .on_stop = [] {}},
+          network, random.split(3))
+      .run();
+  constexpr int kLattices = 2;  // the third layer
+  const Layer& lattices = network.layer(kLattices);
+  Interactions interactions(static_cast<int>(p.schema.features.size()));
+  for (int g = 0; g < lattices.num_units(); ++g) {
+    const float* theta = network.layer_params(kLattices) + lattices.unit_begin(g);
+    interactions.add(groups[static_cast<std::size_t>(g)],
+                     {theta, lattices.unit_begin(g + 1) - lattices.unit_begin(g)});
+  }
+  return crystallize(interactions, wanted.groups, wanted.group_size);
+}
+
+// Lists the wires of a first layer gather(GxS,crystals).
+void settle_wiring(Prepared& p, ThreadPool& pool, const TrainControl& control) {
+  LayerSpec& first = p.architecture.layers.front();
+  if (first.wiring != Wiring::crystals) return;
+  const Clock::time_point start = Clock::now();
+  const auto features = static_cast<std::int64_t>(p.schema.features.size());
+  const std::int64_t places = static_cast<std::int64_t>(first.groups) * first.group_size;
+  if (first.group_size < 2 || first.group_size > features || places < features ||
+      places > kMaxWires) {
+    throw Error(ErrorKind::argument,
+                fmt::format("architecture: {}: wanted lattices of 2 to {} features with a place "
+                            "for each of the {}",
+                            to_string(first), features, features));
+  }
+  const auto calibrators = input_calibrators(p.architecture);
+  const int keypoints = calibrators ? calibrators->keypoints : 2;
+  LayerSpec settled{.kind = LayerKind::gather};
+  for (const Group& group : search_groups(p, first, keypoints, pool, control))
+    settled.wires.insert(settled.wires.end(), group.begin(), group.end());
+  first = settled;
+  p.search_seconds = seconds_since(start);
+}
+
 // How training went, without anything that differs between two equal runs.
 std::string training_json(const Prepared& p, const std::vector<Epoch>& best,
                           const std::vector<MetricValue>& metrics) {
@@ -189,12 +260,9 @@ void require_proof(const ModelData& model) {
 // Trains the members one after another, reports as it goes and writes checkpoints.
 class Session {
  public:
-  Session(const Prepared& prepared, const TrainControl& control, CheckpointFile& file)
-      : p_(prepared),
-        control_(control),
-        file_(file),
-        pool_(prepared.options.threads),
-        start_(Clock::now()) {
+  Session(const Prepared& prepared, const TrainControl& control, CheckpointFile& file,
+          ThreadPool& pool, Clock::time_point start)
+      : p_(prepared), control_(control), file_(file), pool_(pool), start_(start) {
     progress_.options = &p_.options;
     progress_.metric = p_.metric;
     progress_.rows_total = rows_before(p_.options.ensemble + 1);
@@ -226,7 +294,8 @@ class Session {
             .valid_rows = p_.valid.num_rows,
             .valid_metrics = metrics,
             .stopped = control_.stop.stop_requested(),
-            .seconds = seconds_since(start_)};
+            .seconds = seconds_since(start_),
+            .search_seconds = p_.search_seconds};
   }
 
  private:
@@ -342,7 +411,7 @@ class Session {
   const Prepared& p_;
   const TrainControl& control_;
   CheckpointFile& file_;
-  ThreadPool pool_;
+  ThreadPool& pool_;
   Clock::time_point start_;
   Fingerprint fingerprint_;
   Progress progress_{};
@@ -355,8 +424,11 @@ TrainResult train_on(const Table& table, Table* owned, const TrainOptions& optio
                      const TrainControl& control) {
   CheckpointFile file(control);
   std::optional<Checkpoint> checkpoint = file.read();
-  const Prepared prepared = prepare(table, owned, options, control);
-  return Session(prepared, control, file).run(std::move(checkpoint));
+  Prepared prepared = prepare(table, owned, options, control);
+  const Clock::time_point start = Clock::now();
+  ThreadPool pool(prepared.options.threads);
+  settle_wiring(prepared, pool, control);
+  return Session(prepared, control, file, pool, start).run(std::move(checkpoint));
 }
 
 }  // namespace

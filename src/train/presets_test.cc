@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/presets.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error_of.h"
+#include "model/network.h"
+#include "model/schema_rows.h"
+
+namespace espalier {
+namespace {
+
+std::vector<Feature> features(int count, int monotone) {
+  std::vector<Feature> made;
+  for (int f = 0; f < count; ++f) {
+    made.push_back({.name = "x" + std::to_string(f),
+                    .monotonicity = f < monotone ? Monotonicity::increasing : Monotonicity::none});
+  }
+  return made;
+}
+
+TrainOptions resolved(TrainOptions options, std::size_t rows = 100000, int count = 10,
+                      int monotone = 4) {
+  resolve_options(rows, features(count, monotone), options);
+  return options;
+}
+
+// Parameters of a network over number columns, every calibrator of the table with its full count.
+std::size_t parameters(const std::string& preset, int count, int monotone) {
+  Architecture architecture =
+      parse_architecture(resolved({.architecture = preset}, 100000, count, monotone).architecture);
+  for (LayerSpec& layer : architecture.layers) layer.wiring = Wiring::random;
+  std::vector<Wire> wires;
+  const auto calibrators = input_calibrators(architecture);
+  for (int f = 0; f < count; ++f)
+    wires.push_back(
+        {.monotone = f < monotone, .keypoints = calibrators ? calibrators->keypoints : 2});
+  return Network(architecture, wires, MonotoneCalibrators::required, Random(1)).params().size();
+}
+
+// The counts that the paper prints; its notes exclude Adult's DLN and the two monotonic DNNs.
+TEST(Presets, HaveThePapersParameterCounts) {
+  EXPECT_EQ(parameters("dln-paper(30x5)", 49, 19), 27903u);
+  EXPECT_EQ(parameters("dln-paper(1x10)", 49, 19), 7303u);
+  EXPECT_EQ(parameters("dln-paper(50x9)", 10, 10), 81601u);
+  EXPECT_EQ(parameters("dln-paper(50x9)", 9, 9), 81051u);
+  EXPECT_EQ(parameters("crystals(80x7)", 49, 19), 15840u);
+  EXPECT_EQ(parameters("crystals(60x4)", 90, 4), 3360u);
+  EXPECT_EQ(parameters("crystals(10x7)", 10, 10), 1980u);
+  EXPECT_EQ(parameters("crystals(80x6)", 9, 9), 9920u);
+  EXPECT_EQ(parameters("min-max(90x7)", 49, 19), 31500u);
+  EXPECT_EQ(parameters("min-max(70x9)", 90, 4), 57330u);
+  EXPECT_EQ(parameters("min-max(100x5)", 10, 10), 5500u);
+  EXPECT_EQ(parameters("min-max(70x6)", 9, 9), 4200u);
+}
+
+// G hidden layers of S units: 10 S + S, then S S + S each, then S + 1.
+TEST(Presets, AMonotonicDnnHasGLayersOfSUnits) {
+  EXPECT_EQ(parameters("monotonic-dnn(1x1000)", 9, 9), 9u * 1000 + 1000 + 1001);
+  EXPECT_EQ(parameters("monotonic-dnn(20x100)", 10, 10), 1100u + 19 * 10100 + 101);
+}
+
+TEST(Presets, SayWhichSizesTheyTake) {
+  const auto message = [](const std::string& preset) {
+    return error_of([&] { resolved({.architecture = preset}); });
+  };
+  EXPECT_EQ(message("calibrated-linear(3x4)"),
+            "architecture: 'calibrated-linear(3x4)': wanted calibrated-linear");
+  EXPECT_EQ(message("min-max(3"), "architecture: 'min-max(3': wanted min-max or min-max(GxS)");
+  EXPECT_EQ(message("min-max(3x2) lin(1)"),
+            "architecture: 'min-max(3x2) lin(1)': wanted min-max or min-max(GxS)");
+}
+
+TEST(Presets, ThePapersRecipeLeavesWhatWasSetAlone) {
+  const TrainOptions paper = resolved({.architecture = "dln-paper"});
+  EXPECT_EQ(paper.projection, Projection::admm);
+  EXPECT_EQ(paper.initialization, Initialization::paper);
+  EXPECT_EQ(paper.schedule, Schedule::constant);
+  EXPECT_EQ(paper.weight_decay, 0);
+  EXPECT_EQ(paper.adam_epsilon, 1e-8);
+  const TrainOptions changed = resolved({.architecture = "dln-paper",
+                                         .initialization = Initialization::data,
+                                         .adam_epsilon = 1e-4,
+                                         .schedule = Schedule::cosine,
+                                         .weight_decay = 0.1,
+                                         .projection = Projection::sweep});
+  EXPECT_EQ(changed.projection, Projection::sweep);
+  EXPECT_EQ(changed.initialization, Initialization::data);
+  EXPECT_EQ(changed.schedule, Schedule::cosine);
+  EXPECT_EQ(changed.weight_decay, 0.1);
+  EXPECT_EQ(changed.adam_epsilon, 1e-4);
+}
+
+TEST(Presets, OurRecipeIsThatOfEveryOtherArchitecture) {
+  for (const char* text : {"dln", "random-lattices", "cal(20) lin(1)"}) {
+    const TrainOptions options = resolved({.architecture = text});
+    EXPECT_EQ(options.projection, Projection::sweep) << text;
+    EXPECT_EQ(options.schedule, Schedule::cosine) << text;
+    EXPECT_EQ(options.weight_decay, 0.3) << text;
+    EXPECT_EQ(options.adam_epsilon, 1e-3) << text;
+  }
+  EXPECT_EQ(resolved({.architecture = "min-max"}).weight_decay, 0);
+  EXPECT_EQ(resolved({.architecture = "dln", .weight_decay = 0}).weight_decay, 0);
+}
+
+}  // namespace
+}  // namespace espalier
