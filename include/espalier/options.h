@@ -111,7 +111,8 @@ void visit_fields(Options& o, Visitor&& visit) {
       o.max_categories);
 
   visit(Field{"architecture",
-              "a preset (dln, dln-paper, calibrated-linear, calibrated-lattice, random-lattices, "
+              "a preset (dln, dln-paper, dln-lattice, dln-one-lattice, calibrated-linear, "
+              "calibrated-lattice, random-lattices, "
               "crystals, min-max, monotonic-dnn; where lattices are counted also as dln(70x5)) "
               "or layers such as "
               "'cal(50) lin(350) cal(20) lat(70x5) cal(20) lin(1)'"},

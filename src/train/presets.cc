@@ -62,15 +62,36 @@ int monotone_rows(int rows, const std::vector<Feature>& features) {
   return std::max(1, static_cast<int>(std::clamp(share, kLeastShare, kMostShare) * rows));
 }
 
-std::string deep_lattice_network(const Request& request) {
-  const Size size = size_for(request);
+// Calibrators, the embedding into the inputs of the lattices, calibrators, lattices.
+std::string lattices_on_an_embedding(const Size& size, const Request& request) {
   const int rows = size.lattices * size.lattice_size;
   const LayerSpec embedding = {.kind = LayerKind::lin,
                                .outputs = rows,
                                .monotone_outputs = monotone_rows(rows, request.features)};
-  return fmt::format("cal({}) {} cal({}) lat({}x{}) cal({}) lin(1)", size.input_keypoints,
-                     to_string(embedding), size.inner_keypoints, size.lattices, size.lattice_size,
+  return fmt::format("cal({}) {} cal({}) lat({}x{})", size.input_keypoints, to_string(embedding),
+                     size.inner_keypoints, size.lattices, size.lattice_size);
+}
+
+// The paper's Cal-Lin-Cal-EnsLat-Cal-Lin.
+std::string deep_lattice_network(const Request& request) {
+  const Size size = size_for(request);
+  return fmt::format("{} cal({}) lin(1)", lattices_on_an_embedding(size, request),
                      size.inner_keypoints);
+}
+
+// The paper's Cal-Lin-Cal-EnsLat-Cal-Lat: a lattice over all lattices closes the network.
+std::string lattice_of_lattices(const Request& request) {
+  Size size = size_for(request);
+  if (request.groups == 0) size.lattices = 8;
+  return fmt::format("{} cal({}) lat", lattices_on_an_embedding(size, request),
+                     size.inner_keypoints);
+}
+
+// The paper's Cal-Lin-Cal-Lat.
+std::string one_deep_lattice(const Request& request) {
+  Size size = size_for(request);
+  if (request.groups == 0) size.lattices = 1, size.lattice_size = 8;
+  return lattices_on_an_embedding(size, request);
 }
 
 // The paper's ranges and its split embedding.
@@ -164,6 +185,8 @@ struct Preset {
 constexpr Preset kPresets[] = {
     {"dln", true, deep_lattice_network, kOurs},
     {"dln-paper", true, paper_network, kPaper},
+    {"dln-lattice", true, lattice_of_lattices, kOurs},
+    {"dln-one-lattice", true, one_deep_lattice, kOurs},
     {"calibrated-linear", false, calibrated_linear, kOurs},
     {"calibrated-lattice", false, calibrated_lattice, kOurs},
     {"random-lattices", true, random_lattices, kOurs},
@@ -245,6 +268,12 @@ void resolve_options(std::size_t rows, const std::vector<Feature>& features,
     options.calibrator_hessian = 0.005;
   if (options.batch_size == 0) options.batch_size = batch_size_for(rows);
   if (options.epochs == 0) options.epochs = epochs_for(rows, options.batch_size);
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const Preset& preset : kPresets) names.emplace_back(preset.name);
+  return names;
 }
 
 Json deciding_options(const TrainOptions& options) {

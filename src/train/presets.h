@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "core/json.h"
@@ -14,6 +15,8 @@ namespace espalier {
 /// Replaces a preset by its layers and every 0 that means "choose" by a value, given the number of
 /// training rows and the features. Throws Error (argument) for an unknown preset.
 void resolve_options(std::size_t rows, const std::vector<Feature>& features, TrainOptions& options);
+
+std::vector<std::string> preset_names();
 
 /// The options that decide the bits of a model: all but the number of threads.
 Json deciding_options(const TrainOptions& options);

@@ -15,6 +15,7 @@
 #include "espalier/simulate.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
+#include "train/presets.h"
 
 namespace espalier {
 namespace {
@@ -86,13 +87,12 @@ TEST(Train, LearnsARegressionInUnitsOfTheLabel) {
 
 TEST(Train, EveryPresetTrainsAndVerifies) {
   const Table table = loans(600);
-  for (const char* preset :
-       {"dln", "dln-paper", "calibrated-linear", "calibrated-lattice", "random-lattices"}) {
+  for (const std::string& preset : preset_names()) {
     TrainOptions options = loan_options();
     options.architecture = preset;
     options.epochs = 1;
     const TrainResult result = train(table, options);
-    const Certificate certificate = verify(result.model);
+    const Certificate certificate = verify(result.model, {.pairs = 20000});
     EXPECT_TRUE(certificate.holds()) << preset;
     EXPECT_GT(certificate.inequalities, 0u) << preset;
     for (const float p : result.model.predict(table)) ASSERT_TRUE(p >= 0 && p <= 1) << preset;
@@ -149,15 +149,19 @@ TEST(Train, ATableHandedOverGivesTheSameBytesAsOneThatIsKept) {
 
 TEST(Train, SameBytesForEveryInstructionSet) {
   const Table table = loans(600);
-  TrainOptions options = loan_options();
-  options.epochs = 2;
   const std::int64_t supported = hwy::SupportedTargets();
-  hwy::GetChosenTarget().Update(HWY_SCALAR);
-  const std::string bytes = bytes_of(train(table, options).model);
-  for (const std::int64_t target : {std::int64_t{HWY_AVX2}, std::int64_t{HWY_AVX3}}) {
-    if ((supported & target) == 0) continue;
-    hwy::GetChosenTarget().Update(target);
-    EXPECT_EQ(bytes_of(train(table, options).model), bytes) << hwy::TargetName(target);
+  for (const std::string& preset : preset_names()) {
+    TrainOptions options = loan_options();
+    options.epochs = 2;
+    options.architecture = preset;
+    hwy::GetChosenTarget().Update(HWY_SCALAR);
+    const std::string bytes = bytes_of(train(table, options).model);
+    for (const std::int64_t target : {std::int64_t{HWY_AVX2}, std::int64_t{HWY_AVX3}}) {
+      if ((supported & target) == 0) continue;
+      hwy::GetChosenTarget().Update(target);
+      EXPECT_EQ(bytes_of(train(table, options).model), bytes)
+          << preset << ", " << hwy::TargetName(target);
+    }
   }
   hwy::GetChosenTarget().Update(supported);
 }
