@@ -100,7 +100,7 @@ bool SearchSpace::has(std::string_view name) const {
 }
 
 void SearchSpace::add_asked(const TuneOptions& tune) {
-  const std::string architecture = options_of({}).architecture;
+  const std::string architecture = layers_of(base_);
   const Strings absent = absent_sizes(architecture);
   for (const std::string& text : tune.search) {
     Dimension dimension = parse_dimension(text);
@@ -116,7 +116,8 @@ void SearchSpace::add_asked(const TuneOptions& tune) {
 }
 
 void SearchSpace::add_defaults(const TuneOptions& tune) {
-  const TrainOptions settled = options_of({});
+  TrainOptions settled = base_;
+  resolve_options(rows_, schema_.features, settled);
   Strings ranges = default_ranges(settled);
   // The sizes of written layers are somebody's choice, and dln-paper is one network.
   const bool has_free_shape =
@@ -134,7 +135,13 @@ void SearchSpace::add_defaults(const TuneOptions& tune) {
   }
 }
 
+void SearchSpace::require_buildable(const TrainOptions& options) const {
+  build_layers(parse_architecture(layers_of(options)), input_wires(schema_),
+               options.monotone_calibrators, Random(0));
+}
+
 void SearchSpace::check_largest() const {
+  require_buildable(base_);
   Json largest = Json::object();
   Strings architectures = {base_.architecture};
   for (const Dimension& dimension : dimensions_) {
@@ -148,9 +155,7 @@ void SearchSpace::check_largest() const {
   for (const std::string& architecture : architectures) {
     largest["architecture"] = architecture;
     try {
-      const TrainOptions options = options_of(largest);
-      build_layers(parse_architecture(options.architecture), input_wires(schema_),
-                   options.monotone_calibrators, Random(0));
+      require_buildable(options_of(largest));
     } catch (const Error& error) {
       fail(fmt::format("the largest network of these ranges cannot be built: {}", error.what()));
     }
@@ -167,13 +172,13 @@ Json SearchSpace::draw(int trial) const {
     if (changes || dimension.always) settings[dimension.name] = std::move(value);
   }
   // The architecture may be drawn, and not every one has every size.
-  for (const std::string& name : absent_sizes(options_of(settings).architecture))
+  for (const std::string& name : absent_sizes(layers_of(options_of(settings))))
     settings.erase(name);
   return settings;
 }
 
 TrainOptions SearchSpace::options_of(const Json& settings) const {
-  Json plain = settings.is_null() ? Json::object() : settings;
+  Json plain = settings;
   Shape shape;
   bool has_shape = false;
   visit_fields(shape, [&](const Field& field, auto& value) {
@@ -185,17 +190,21 @@ TrainOptions SearchSpace::options_of(const Json& settings) const {
   });
   TrainOptions options = base_;
   apply_json(options, plain.dump(), "search");
-  resolve_options(rows_, schema_.features, options);
-  if (has_shape) {
-    options.architecture = to_string(reshape(parse_architecture(options.architecture), shape,
-                                             static_cast<int>(schema_.features.size())));
+  TrainOptions settled = options;
+  resolve_options(rows_, schema_.features, settled);
+  // A preset stays a name, since some settle more than their layers.
+  if (!has_shape) {
+    settled.architecture = options.architecture;
+    return settled;
   }
-  // Training will settle the options once more: a 0 that is meant must not look like a free choice.
-  TrainOptions again = options;
-  resolve_options(rows_, schema_.features, again);
-  constexpr double kOff = 1e-9;
-  if (again.calibrator_hessian != options.calibrator_hessian) options.calibrator_hessian = kOff;
-  return options;
+  settled.architecture = to_string(reshape(parse_architecture(settled.architecture), shape,
+                                           static_cast<int>(schema_.features.size())));
+  return settled;
+}
+
+std::string SearchSpace::layers_of(TrainOptions options) const {
+  resolve_options(rows_, schema_.features, options);
+  return options.architecture;
 }
 
 }  // namespace espalier

@@ -28,14 +28,17 @@ class SearchSpace {
   /// What a trial changes, an object; nothing for trial 1. It depends on the seed and the trial.
   Json draw(int trial) const;
 
-  /// The base with these changes, every automatic choice made: training with them makes no other.
+  /// The base with these changes and every automatic choice made, except for the layers of a preset
+  /// whose sizes nobody changed.
   TrainOptions options_of(const Json& settings) const;
 
  private:
   void add_asked(const TuneOptions& tune);
   void add_defaults(const TuneOptions& tune);
+  void require_buildable(const TrainOptions& options) const;
   void check_largest() const;
   bool has(std::string_view name) const;
+  std::string layers_of(TrainOptions options) const;  // those of a preset written out
 
   const TrainOptions base_;
   const std::size_t rows_;

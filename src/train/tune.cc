@@ -292,11 +292,8 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
       ranked(Search(problem, space, tune_options, control).run(), problem.metric);
   const bool stopped = control.stop.stop_requested();
 
-  TrainOptions best = space.options_of({});
-  if (!runs.empty()) {
-    best = space.options_of(space.draw(runs.front().trial));
-    best.epochs = runs.front().epochs;
-  }
+  TrainOptions best = space.options_of(space.draw(runs.empty() ? 1 : runs.front().trial));
+  if (!runs.empty()) best.epochs = runs.front().epochs;
   TuneResult result{.runs = std::move(runs),
                     .trained = train(table, best,
                                      {.valid = control.valid,
