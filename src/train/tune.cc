@@ -147,7 +147,10 @@ class Search {
         results_(control.results, problem.fingerprint),
         runs_(results_.earlier()),
         on_stop_(control.stop, [this] { stop_.request_stop(); }) {
-    for (const TuneRun& run : runs_) known_[{run.trial, run.rung}] = run.valid_metric;
+    for (const TuneRun& run : runs_) {
+      require_drawn(run);
+      known_[{run.trial, run.rung}] = run.valid_metric;
+    }
   }
 
   std::vector<TuneRun> run() {
@@ -157,6 +160,16 @@ class Search {
   }
 
  private:
+  // Draws depend on the fingerprint only, so others were not made by this program.
+  void require_drawn(const TuneRun& run) const {
+    const Json settings = space_.draw(run.trial);
+    const int epochs = epochs_at_rung(space_.options_of(settings).epochs, run.rung);
+    if (run.settings == settings.dump() && run.epochs == epochs) return;
+    throw Error(ErrorKind::format,
+                fmt::format("{}: trial {} has other settings or epochs than this search gives it",
+                            control_.results, run.trial));
+  }
+
   void work() {
     try {
       while (const std::optional<Job> job = take_job()) keep(*job, run_job(*job));

@@ -44,18 +44,23 @@ std::string format_run(const TuneRun& run, Metric metric) {
 
 TuneRun parse_run(std::string_view line, const std::string& place) {
   return read_line(line, place, [&](const Json& json) {
-    TuneRun run{.trial = json.at("trial").get<int>(),
-                .rung = json.at("rung").get<int>(),
-                .epochs = json.at("epochs").get<int>(),
-                .settings = json.at("settings").dump(),
-                .valid_metric = std::numeric_limits<double>::quiet_NaN(),
-                .seconds = json.at("seconds").get<double>()};
+    const auto whole = [&](const char* name, std::int64_t most) {
+      const Json& value = json.at(name);
+      const std::int64_t number = value.is_number_integer() ? value.get<std::int64_t>() : 0;
+      if (number < 1 || number > most)
+        fail(place, fmt::format("'{}' is not a whole number from 1 to {}", name, most));
+      return static_cast<int>(number);
+    };
+    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+    const Json& settings = json.at("settings");
+    if (!settings.is_object()) fail(place, "'settings' is no object");
     const Json& value = json.at("value");
-    if (!value.is_null()) run.valid_metric = value.get<double>();
-    if (run.trial < 1 || run.rung < 1 || run.rung > kRungs || run.epochs < 1 ||
-        !json.at("settings").is_object())
-      fail(place, "trial, rung, epochs or settings are out of range");
-    return run;
+    return TuneRun{.trial = whole("trial", kMost),
+                   .rung = whole("rung", kRungs),
+                   .epochs = whole("epochs", kMost),
+                   .settings = settings.dump(),
+                   .valid_metric = value.is_null() ? std::nan("") : value.get<double>(),
+                   .seconds = json.at("seconds").get<double>()};
   });
 }
 

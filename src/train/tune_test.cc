@@ -50,6 +50,11 @@ std::vector<std::string> texts_of(const std::vector<TuneRun>& runs) {
   return texts;
 }
 
+std::string run_line(const std::string& trial, const std::string& settings) {
+  return "{\"trial\":" + trial + ",\"rung\":3,\"epochs\":9,\"settings\":" + settings +
+         ",\"value\":0.4,\"seconds\":1}\n";
+}
+
 class Tune : public testing::Test {
  protected:
   Tune() {
@@ -173,9 +178,11 @@ TEST_F(Tune, RefusesAFileThatIsNotOfASearchAndLeavesItAsItIs) {
       {"{}\n", ":1: not a line of tune's results"},
       {first + "\nx\n", ":2: not JSON"},
       {first + "\n{\"trial\":1}\n", ":2: not a line of tune's results"},
-      {first +
-           "\n{\"trial\":0,\"rung\":1,\"epochs\":1,\"settings\":{},\"value\":1,\"seconds\":1}\n",
-       "out of range"},
+      {first + "\n" + run_line("0", "{}"), "'trial' is not a whole number from 1"},
+      {first + "\n" + run_line("1e300", "{}"), "'trial' is not a whole number from 1"},
+      {first + "\n" + run_line("1", "[]"), "'settings' is no object"},
+      {first + "\n" + run_line("1", "{\"epochs\":7}"), "trial 1 has other settings"},
+      {first + "\n" + run_line("2", "{}"), "trial 2 has other settings"},
   };
   for (const auto& [text, message] : bad) {
     write(text);
