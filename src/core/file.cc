@@ -214,6 +214,10 @@ LineLog::LineLog(const std::string& path)
       })) {
   if (fd_ < 0) throw_file_error("write", path_, errno);
   try {
+    struct stat status;
+    if (::fstat(fd_, &status) != 0) throw_file_error("read", path_, errno);
+    if (!S_ISREG(status.st_mode))
+      throw Error(ErrorKind::file, fmt::format("{}: not a plain file", path_));
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0)
       throw Error(ErrorKind::argument, fmt::format("{}: another process is using it", path_));
     const std::string text = read_all(fd_, path_);

@@ -241,6 +241,11 @@ TEST_F(FileTest, ALineLogKeepsWholeLinesAndForgetsATornOne) {
   EXPECT_EQ(LineLog(path("log")).lines().size(), 4u);
 }
 
+TEST_F(FileTest, ALineLogIsAPlainFile) {
+  expect_error(ErrorKind::file, "/dev/null: not a plain file", [] { LineLog("/dev/null"); });
+  expect_error(ErrorKind::file, "Is a directory", [&] { LineLog(folder_.string()); });
+}
+
 TEST_F(FileTest, ALineLogHasOneWriter) {
   const LineLog log(path("log"));
   expect_error(ErrorKind::argument, "another process is using it", [&] { LineLog(path("log")); });

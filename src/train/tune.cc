@@ -210,8 +210,8 @@ class Search {
     std::optional<double> value;
     try {
       value = judge(problem_, options, control);
-    } catch (const Error&) {
-      if (job.trial == 1) throw;
+    } catch (const Error& error) {
+      if (job.trial == 1 || error.kind() != ErrorKind::argument) throw;
       value = std::nan("");  // settings with which training diverges at once
     }
     if (!value) return std::nullopt;
