@@ -21,8 +21,8 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// How often a trial changes a setting that nobody asked to draw. The defaults are good, so a draw
-// that changes everything is rarely better.
+// How often a trial changes a setting that nobody asked to draw: the defaults are good, so draws
+// stay near them.
 constexpr double kChangeShare = 1.0 / 3;
 
 [[noreturn]] void fail(const std::string& message) {
