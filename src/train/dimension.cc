@@ -144,7 +144,7 @@ Json draw_from(const Dimension& dimension, Random& random) {
   const double low = dimension.low, high = dimension.high;
   double value = low + share * (high - low);
   if (dimension.logarithmic)
-    value = low * portable_exp(share * portable_log(high / low));
+    value = low * portable_exp(share * (portable_log(high) - portable_log(low)));
   else if (dimension.whole)
     value = std::floor(low + share * (high - low + 1));
   if (!dimension.whole) return std::clamp(rounded(value), low, high);

@@ -44,6 +44,15 @@ TEST(Dimension, ReadsWhatItWrites) {
     EXPECT_EQ(to_string(parse_dimension(text)), text);
 }
 
+TEST(Dimension, DrawsFromTheWidestRange) {
+  const Dimension dimension = parse_dimension("calibrator_laplacian=1e-310:1e6:log");
+  Random random(1);
+  for (int i = 0; i < 100; ++i) {
+    const double value = draw_from(dimension, random);
+    EXPECT_TRUE(value >= 1e-310 && value <= 1e6) << value;
+  }
+}
+
 TEST(Dimension, RefusesBadRangesAndSaysWhy) {
   const std::pair<const char*, const char*> bad[] = {
       {"learning_rate", "wanted name=low:high"},
