@@ -9,7 +9,7 @@ RUNS ?= 10000000
 # Tasks and flags of bench/run.py, and what it is compared with.
 BENCH ?=
 PEERS = xgboost lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
-FUZZERS = csv model config architecture
+FUZZERS = csv model config architecture tune
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help

@@ -11,6 +11,7 @@ namespace espalier {
 using Run = std::function<int()>;
 
 Run define_train(CLI::App& app);
+Run define_tune(CLI::App& app);
 Run define_predict(CLI::App& app);
 Run define_evaluate(CLI::App& app);
 Run define_verify(CLI::App& app);

@@ -27,6 +27,7 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"train", "train a model on a table and prove that it is monotone", define_train},
+    {"tune", "search for better settings and train a model with the best", define_tune},
     {"predict", "predict the rows of a table", define_predict},
     {"evaluate", "judge a model on a table with labels", define_evaluate},
     {"verify", "prove that a model is monotone: every inequality, tolerance 0", define_verify},

@@ -39,12 +39,6 @@ std::string short_count(double count) {
   return fmt::format("{:.0f}", count);
 }
 
-std::string clock_text(double seconds) {
-  const auto total = static_cast<long>(std::min(std::ceil(seconds), 359999.0));
-  if (total < 3600) return fmt::format("{}:{:02}", total / 60, total % 60);
-  return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
-}
-
 double share_done(const Progress& progress) {
   return static_cast<double>(progress.rows_done) /
          static_cast<double>(std::max<std::int64_t>(1, progress.rows_total));
@@ -92,23 +86,37 @@ std::string bar_text(double share, std::size_t width) {
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] ";
 }
 
+// From the end of the last of some lines to the beginning of the first.
+std::string back_to_first(std::size_t lines) {
+  return lines > 1 ? fmt::format("\r\x1b[{}A", lines - 1) : "\r";
+}
+
 }  // namespace
+
+std::string clock_text(double seconds) {
+  const auto total = static_cast<long>(std::min(std::ceil(seconds), 359999.0));
+  if (total < 3600) return fmt::format("{}:{:02}", total / 60, total % 60);
+  return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
+}
 
 StatusLine::StatusLine(bool wanted) : on_(wanted && is_terminal()) {}
 
-void StatusLine::draw(double share, std::string text) {
+void StatusLine::draw(double share, std::string text, const std::vector<std::string>& above) {
   const std::size_t width = terminal_width();
   constexpr std::size_t kFrame = 4;  // brackets, a space, and the terminal's last column
   if (width >= text.size() + kFrame + kShortestBar)
     text.insert(0, bar_text(share, std::min(kLongestBar, width - text.size() - kFrame)));
+  std::string drawing = back_to_first(lines_);
+  for (const std::string& line : above) drawing += line.substr(0, width - 1) + "\x1b[K\n";
+  drawing += text.substr(0, width - 1) + "\x1b[J";
   next_draw_ = Clock::now() + kRedraw;
-  drawn_ = true;
-  std::fputs(fmt::format("\r{}\x1b[K", text.substr(0, width - 1)).c_str(), stderr);
+  lines_ = above.size() + 1;
+  std::fputs(drawing.c_str(), stderr);
 }
 
 void StatusLine::clear() {
-  if (drawn_) std::fputs("\r\x1b[K", stderr);
-  drawn_ = false;
+  if (lines_ > 0) std::fputs((back_to_first(lines_) + "\x1b[J").c_str(), stderr);
+  lines_ = 0;
 }
 
 ProgressBar::ProgressBar(Talk talk) : talk_(talk), line_(talk != Talk::quiet) {}

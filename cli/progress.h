@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "espalier/train.h"
 
@@ -16,7 +17,7 @@ enum class Talk {
   verbose,  // and a line an epoch
 };
 
-/// One line of a terminal that is drawn over and over.
+/// The last lines of a terminal, drawn over and over.
 class StatusLine {
  public:
   /// Draws nothing unless `wanted` and standard error is a terminal.
@@ -28,8 +29,8 @@ class StatusLine {
   /// Whether it is time to draw again.
   bool due() const { return on_ && Clock::now() >= next_draw_; }
 
-  /// Draws a bar and a text; where space is short, the bar goes first.
-  void draw(double share, std::string text);
+  /// Draws a bar and a text; where space is short, the bar goes first. `above` are lines over it.
+  void draw(double share, std::string text, const std::vector<std::string>& above = {});
 
   /// Wipes it off.
   void clear();
@@ -38,7 +39,7 @@ class StatusLine {
   using Clock = std::chrono::steady_clock;
 
   const bool on_;
-  bool drawn_ = false;
+  std::size_t lines_ = 0;  // that are drawn now
   Clock::time_point next_draw_{};
 };
 
@@ -59,6 +60,9 @@ class ProgressBar {
   StatusLine line_;
   bool begun_ = false;
 };
+
+/// 3:07, 1:02:45
+std::string clock_text(double seconds);
 
 /// How much of a known number of things is done.
 class CountBar {

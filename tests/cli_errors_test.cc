@@ -187,5 +187,27 @@ TEST_F(CliErrors, RefusesTablesThatDoNotFitTheModel) {
   expect_refused(table);
 }
 
+TEST_F(CliErrors, RefusesSearchesThatCannotBe) {
+  make_table();
+  write("other.jsonl", "income,age\n");
+  const std::string tune = "tune loans.csv --label default ";
+  const BadInput bad[] = {
+      {tune + "--search learning_rate=1:0.1", 2, {"search", "begins above its end"}},
+      {tune + "--search lattices=1:2,learning_rat=1:2", 2, {"did you mean 'learning_rate'"}},
+      {tune + "--search lattice_size=2:20,lattices=1:1000", 2, {"largest network", "parameters"}},
+      {tune + "--fix lattice", 2, {"did you mean 'lattices'"}},
+      {tune + "--trials -1", 2, {"--trials", "from 0"}},
+      {tune + "--folds 1", 2, {"folds"}},
+      {tune + "--folds 3 --valid loans.csv", 2, {"folds"}},
+      {tune + "--valid-fraction 0", 2, {"valid_fraction"}},
+      {tune + "--results absent/runs.jsonl", 1, {"absent/runs.jsonl", "no folder"}},
+      {tune + "--results loans.csv", 1, {"it is the input"}},
+      {tune + "--results other.jsonl", 1, {"other.jsonl:1", "not JSON"}},
+      {tune + "-o same --results same", 2, {"--results"}},
+      {"tune loans.csv", 2, {"--label is missing"}},
+  };
+  expect_refused(bad);
+}
+
 }  // namespace
 }  // namespace espalier

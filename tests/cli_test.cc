@@ -230,5 +230,28 @@ TEST_F(Cli, ExplainsItselfOnStandardOutput) {
   for (const std::string& line : lines_of(help)) EXPECT_LE(line.size(), 100U) << line;
 }
 
+TEST_F(Cli, TuneShowsTheBestTrialsBesideTheDefaultsAndSavesTheBest) {
+  make_table();
+  const std::string args = "tune loans.csv -o best.esp --trials 8 --epochs 9" + kMonotone;
+  const json tuned = must_json(args);
+  EXPECT_EQ(tuned["trials"].size(), 8u);
+  EXPECT_EQ(tuned["defaults"]["trial"], 1);
+  EXPECT_LE(tuned["best"]["value"], tuned["defaults"]["value"]);
+  EXPECT_EQ(tuned["best"], tuned["trials"][0]);
+  EXPECT_NEAR(tuned["trained"]["metrics"]["log_loss"], tuned["best"]["value"].get<double>(), 1e-5);
+  must("verify best.esp");
+
+  const Result shown = run(args);
+  EXPECT_THAT(shown.err, HasSubstr("the defaults"));
+  EXPECT_THAT(shown.err, Not(HasSubstr("\x1b")));
+  // The flags that it names train the same model.
+  const std::vector<std::string> lines = lines_of(shown.err);
+  const auto flags = std::ranges::find_if(
+      lines, [](const std::string& line) { return line.starts_with("flags"); });
+  ASSERT_NE(flags, lines.end());
+  must("train loans.csv -o again.esp --epochs 9" + kMonotone + flags->substr(5));
+  EXPECT_EQ(read(path("again.esp")), read(path("best.esp")));
+}
+
 }  // namespace
 }  // namespace espalier

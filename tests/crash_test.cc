@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training that is killed at random moments, resumed each time with another number of threads, and
-// compared byte for byte with training that nobody disturbed.
+// Training and tuning that are killed at random moments, continued each time with another number of
+// threads, and compared byte for byte with runs that nobody disturbed.
 #include <signal.h>
 
 #include <chrono>
@@ -94,6 +94,39 @@ class Crash : public Cli {
     fs::remove(path("model.esp"));
   }
 
+  // Tunes with kills until a life reaches the end; returns how many left results behind.
+  int tune_with_kills() {
+    const std::string args = "tune loans.csv -o model.esp --trials 20 --epochs 9" + kMonotone;
+    const auto begin = std::chrono::steady_clock::now();
+    must(args);
+    const duration<double> whole = std::chrono::steady_clock::now() - begin;
+    const std::string undisturbed = read(path("model.esp"));
+    fs::remove(path("model.esp"));
+    int kills = 0;
+    for (int life = 0;; ++life) {
+      const pid_t child =
+          start(fmt::format("{} --results runs.jsonl --threads {}", args, 1 + life % 3));
+      if (child < 0) return 0;  // kill() takes -1 for every process
+      if (ends_within(child, whole * uniform_(random_) * (0.3 + 0.1 * life))) break;
+      kills += lines_of(read(path("runs.jsonl"))).size() > 1;
+    }
+    EXPECT_EQ(read(path("model.esp")), undisturbed);
+    std::set<std::pair<int, int>> seen;
+    const std::vector<std::string> lines = lines_of(read(path("runs.jsonl")));
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+      const nlohmann::json run = nlohmann::json::parse(lines[i]);
+      EXPECT_TRUE(seen.emplace(run["trial"], run["rung"]).second) << lines[i];
+    }
+    fs::remove(path("model.esp"));
+    fs::remove(path("runs.jsonl"));
+    return kills;
+  }
+
+  static int least_kills() {
+    const char* const wanted = std::getenv("ESPALIER_KILLS");
+    return wanted == nullptr ? 50 : std::atoi(wanted);
+  }
+
   Kills kills_;
   std::mt19937 random_{1};
   std::uniform_real_distribution<double> uniform_{0, 1};
@@ -108,10 +141,8 @@ TEST_F(Crash, KilledAtRandomAndResumedARunEndsWithTheSameBytes) {
 using LongCrash = Crash;
 
 TEST_F(LongCrash, ManyKills) {
-  const char* const wanted = std::getenv("ESPALIER_KILLS");
-  const int least = wanted == nullptr ? 50 : std::atoi(wanted);
   make_table();
-  for (int run = 0; kills_.total < least; ++run) train_with_kills(kRuns[run % 3]);
+  for (int run = 0; kills_.total < least_kills(); ++run) train_with_kills(kRuns[run % 3]);
   std::cout << kills_.text() << "\n";
 }
 
@@ -142,6 +173,35 @@ TEST_F(Crash, StoppedByASignalARunCanBeResumedToItsEnd) {
   EXPECT_THAT(again.err, HasSubstr("espalier: resuming  epoch "));
   EXPECT_EQ(read(path("model.esp")), undisturbed);
   EXPECT_THAT(files("run"), IsEmpty());
+}
+
+TEST_F(Crash, KilledAtRandomATuneRepeatsNoFinishedTrainingAndEndsWithTheSameBytes) {
+  make_table();
+  EXPECT_GT(tune_with_kills(), 0);
+}
+
+TEST_F(LongCrash, ManyKillsOfTunes) {
+  make_table();
+  int kills = 0;
+  while (kills < least_kills()) kills += tune_with_kills();
+  std::cout << kills << " kills that left results\n";
+}
+
+TEST_F(Crash, StoppedByASignalATuneSavesAModelAndCanGoOn) {
+  make_table();
+  const std::string args = "tune loans.csv -o model.esp --results runs.jsonl" + kMonotone;
+  const pid_t child = start(args + " --minutes 100");
+  ASSERT_GE(child, 0);
+  EXPECT_TRUE(wait_until(
+      [&] { return read(path("runs.jsonl")).find("{\"trial\":1,") != std::string::npos; }));
+  ::kill(child, SIGINT);
+  ASSERT_TRUE(ends_within(child, std::chrono::minutes(2)));
+  EXPECT_THAT(read(root_ / "err"), HasSubstr("stopping with the best settings so far"));
+  EXPECT_THAT(read(root_ / "err"), HasSubstr("stopped early"));
+  must("verify model.esp");
+  const std::string before = read(path("runs.jsonl"));
+  must(args + " --trials 1");
+  EXPECT_EQ(read(path("runs.jsonl")), before);
 }
 
 TEST_F(Crash, RefusesFlagsThatMakeNoSense) {

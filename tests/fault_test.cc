@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saving a model and writing a checkpoint, with every system call of it failing in turn (fault.cc),
-// with the program killed at each of them, and with no room for the file.
+// Saving a model, writing a checkpoint and keeping results, with every system call of it failing in
+// turn (fault.cc), with the program killed at each of them, and with no room for the file.
 #include <cerrno>
 #include <optional>
 
@@ -227,6 +227,36 @@ TEST_F(NoRoom, ForTheCheckpointIsAWarning) {
   EXPECT_THAT(result.err, HasSubstr("warning: no checkpoint: cannot write"));
   EXPECT_EQ(read(path("limited.esp")), read(path("loans.esp")));
   EXPECT_THAT(files("run"), IsEmpty());
+}
+
+TEST_F(Fault, AResultThatCannotBeWrittenIsLostAloneAndLeavesWholeLines) {
+  fs::create_directory(path("out"));
+  const std::string args =
+      "tune loans.csv --label default --architecture 'cal(2) lin(1)' --epochs 3 --trials 4 "
+      "--threads 1 -o best.esp --results out/runs.jsonl";
+  const Result undisturbed = run(args);
+  ASSERT_EQ(undisturbed.exit, 0) << undisturbed.err;
+  const std::size_t num_lines = lines_of(read(path("out/runs.jsonl"))).size();
+  for (const auto& [function, how] : {std::pair{"write", ENOSPC}, {"fsync", EIO}}) {
+    for (int call = 1; call < 5; ++call) {
+      fs::remove(path("out/runs.jsonl"));
+      const auto result = run_spoilt(function, call, call, fmt::format("{}", how), "out", args);
+      ASSERT_TRUE(result);
+      SCOPED_TRACE(fmt::format("{} {}: {}", function, call, result->err));
+      const std::string text = read(path("out/runs.jsonl"));
+      if (result->exit != 0) {  // nothing was lost: the search has not begun
+        EXPECT_THAT(result->err, HasSubstr("cannot write out/runs.jsonl"));
+        EXPECT_THAT(text, IsEmpty());
+        continue;
+      }
+      EXPECT_TRUE(text.ends_with("\n"));
+      const bool is_lost = lines_of(text).size() < num_lines;
+      EXPECT_EQ(is_lost, result->err.find("a result is not kept") != std::string::npos);
+      const Result again = run(args);
+      EXPECT_EQ(again.exit, 0) << again.err;
+      EXPECT_EQ(lines_of(read(path("out/runs.jsonl"))).size(), num_lines);
+    }
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ case $target in
   model) longest=1400 ;;
   config) longest=1024 ;;
   architecture) longest=160 ;;
+  tune) longest=512 ;;
   *) echo "error: no fuzz target '$target'" >&2 && exit 2 ;;
 esac
 mkdir -p "$folder/$target"

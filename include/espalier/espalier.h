@@ -15,4 +15,5 @@
 #include "espalier/simulate.h"
 #include "espalier/table.h"
 #include "espalier/train.h"
+#include "espalier/tune.h"
 #include "espalier/version.h"

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -144,7 +145,13 @@ void write_straight(const std::string& path, std::string_view bytes) {
   if (!file.close()) throw_file_error("write", path, errno);
 }
 
-// Makes a rename last through a power cut. Not every file system can; the file is there either way.
+std::filesystem::path folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+// Makes a new name last through a power cut. Not every file system can; the file is there either
+// way.
 void sync_folder(const std::filesystem::path& folder) {
   const Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);
   if (descriptor.is_open()) ::fsync(descriptor.get());
@@ -152,8 +159,7 @@ void sync_folder(const std::filesystem::path& folder) {
 
 void replace_file(const std::string& path, std::string_view bytes, const struct stat* old) {
   if (old != nullptr && ::access(path.c_str(), W_OK) != 0) throw_file_error("write", path, errno);
-  std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (folder.empty()) folder = ".";
+  const std::filesystem::path folder = folder_of(path);
   TemporaryFile temporary(folder, path);
   if (old != nullptr) temporary.set_mode(old->st_mode & 07777);
   temporary.write(bytes);
@@ -200,6 +206,50 @@ void remove_stale_temporaries(const std::string& folder) {
     if (maker > 0 && !is_running(maker)) stale.push_back(entry->path());
   }
   for (const std::filesystem::path& path : stale) ::unlink(path.c_str());
+}
+
+LineLog::LineLog(const std::string& path)
+    : path_(path), fd_(retry([&] {
+        return ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+      })) {
+  if (fd_ < 0) throw_file_error("write", path_, errno);
+  try {
+    struct stat status;
+    if (::fstat(fd_, &status) != 0) throw_file_error("read", path_, errno);
+    if (!S_ISREG(status.st_mode))
+      throw Error(ErrorKind::file, fmt::format("{}: not a plain file", path_));
+    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0)
+      throw Error(ErrorKind::argument, fmt::format("{}: another process is using it", path_));
+    const std::string text = read_all(fd_, path_);
+    for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
+      lines_.push_back(text.substr(begin, end - begin));
+      size_ = static_cast<std::int64_t>(end + 1);
+    }
+  } catch (...) {
+    ::close(fd_);
+    throw;
+  }
+}
+
+LineLog::~LineLog() { ::close(fd_); }
+
+void LineLog::cut_off_the_rest() {
+  if (::ftruncate(fd_, size_) != 0) throw_file_error("shorten", path_, errno);
+}
+
+void LineLog::append(std::string_view line) {
+  if (!std::exchange(written_, true)) {
+    cut_off_the_rest();
+    sync_folder(folder_of(path_));
+  }
+  try {
+    write_all(fd_, std::string(line) + '\n', path_);
+    if (retry([&] { return ::fsync(fd_); }) != 0) throw_file_error("write", path_, errno);
+  } catch (const Error&) {
+    cut_off_the_rest();
+    throw;
+  }
+  size_ += static_cast<std::int64_t>(line.size()) + 1;
 }
 
 bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }

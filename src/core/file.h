@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace espalier {
 
@@ -46,6 +48,35 @@ void write_file_atomically(const std::string& path, std::string_view bytes);
 // Deletes the temporary files of processes that were killed while they wrote into `folder`. Those
 // of other running processes stay. What cannot be deleted does no harm and stays too.
 void remove_stale_temporaries(const std::string& folder);
+
+// A file of lines that only grows. Whatever ends the process, each line is whole or absent: the
+// part of a line that an earlier process left at the end is no line, and the first append cuts it
+// off. One process at a time has the file open.
+class LineLog {
+ public:
+  // Opens the file, or makes it. Throws Error: argument if another process has it open, file if it
+  // cannot be used.
+  explicit LineLog(const std::string& path);
+  ~LineLog();
+  LineLog(const LineLog&) = delete;
+  LineLog& operator=(const LineLog&) = delete;
+
+  // Those that were there when it was opened.
+  const std::vector<std::string>& lines() const { return lines_; }
+
+  // Writes a line, which has no line break of its own, and waits until the disk has it. Throws
+  // Error (file), and then the file is as before.
+  void append(std::string_view line);
+
+ private:
+  void cut_off_the_rest();
+
+  std::string path_;
+  int fd_;
+  std::int64_t size_ = 0;  // of the whole lines
+  bool written_ = false;
+  std::vector<std::string> lines_;
+};
 
 // Whether bytes begin as gzip does.
 bool is_gzip(std::string_view bytes);

@@ -228,5 +228,28 @@ TEST(Gzip, DamageIsAnError) {
   expect_error(ErrorKind::data, "gzip data is damaged", [&] { gunzip(whole + "rubbish", "t.gz"); });
 }
 
+TEST_F(FileTest, ALineLogKeepsWholeLinesAndForgetsATornOne) {
+  put("log", "one\n\ntorn");
+  {
+    LineLog log(path("log"));
+    EXPECT_EQ(log.lines(), (std::vector<std::string>{"one", ""}));
+    EXPECT_EQ(content("log"), "one\n\ntorn");  // perhaps it is somebody else's file
+    log.append("three");
+    log.append("four");
+  }
+  EXPECT_EQ(content("log"), "one\n\nthree\nfour\n");
+  EXPECT_EQ(LineLog(path("log")).lines().size(), 4u);
+}
+
+TEST_F(FileTest, ALineLogIsAPlainFile) {
+  expect_error(ErrorKind::file, "/dev/null: not a plain file", [] { LineLog("/dev/null"); });
+  expect_error(ErrorKind::file, "Is a directory", [&] { LineLog(folder_.string()); });
+}
+
+TEST_F(FileTest, ALineLogHasOneWriter) {
+  const LineLog log(path("log"));
+  expect_error(ErrorKind::argument, "another process is using it", [&] { LineLog(path("log")); });
+}
+
 }  // namespace
 }  // namespace espalier

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// espalier tune TABLE --label L: a search for settings, and a model with the best of them.
+#include "espalier/tune.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "commands.h"
+#include "flags.h"
+#include "training.h"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kShown = 5;  // trials of a leaderboard, the defaults not counted
+
+struct Flags {
+  TrainingFlags training;
+  TuneOptions tune;
+  std::string results;
+};
+
+std::string value_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// "learning_rate 0.02, lattices 40"; the epochs are a number of the run
+std::string settings_text(const TuneRun& run) {
+  if (run.trial == 1) return "the defaults";
+  Json settings = Json::parse(run.settings);
+  settings.erase("epochs");
+  std::string text;
+  for (const auto& [name, value] : settings.items())
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value_text(value));
+  return text;
+}
+
+std::string row_text(const TuneRun& run) {
+  return fmt::format("{:>5}  {:>6}  {:>10.5g}  {:>7.1f}  {}", run.trial, run.epochs,
+                     run.valid_metric, run.seconds, settings_text(run));
+}
+
+// The best trials and, if they are not among them, the defaults.
+std::vector<std::string> leaderboard(const std::vector<TuneRun>& runs, Metric metric) {
+  std::vector<std::string> lines = {fmt::format("{:>5}  {:>6}  {:>10}  {:>7}  {}", "trial",
+                                                "epochs", to_word(metric), "seconds", "settings")};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i < kShown || runs[i].trial == 1) lines.push_back(row_text(runs[i]));
+  }
+  return lines;
+}
+
+// The search on a terminal, and its lines elsewhere.
+class Board {
+ public:
+  Board(Talk talk, const TuneOptions& options)
+      : talk_(talk), options_(options), line_(talk != Talk::quiet) {}
+
+  void show(const TuneProgress& progress) {
+    if (talk_ == Talk::verbose && progress.finished != nullptr)
+      say(fmt::format("trial {}  epochs {}  {} {:.5g}  {:.1f} s  {}", progress.finished->trial,
+                      progress.finished->epochs, to_word(progress.metric),
+                      progress.finished->valid_metric, progress.finished->seconds,
+                      settings_text(*progress.finished)));
+    if (!line_.due()) return;
+    const std::vector<TuneRun> runs = ranked(progress.runs, progress.metric);
+    const double limit = 60 * options_.minutes;
+    std::string text = fmt::format("{} runs of {} trials  {} running", progress.runs.size(),
+                                   runs.size(), progress.running);
+    text += limit > 0
+                ? fmt::format("  {} left", clock_text(std::max(0.0, limit - progress.seconds)))
+                : fmt::format("  {}", clock_text(progress.seconds));
+    const double time_share = limit > 0 ? progress.seconds / limit : 0;
+    const double trial_share =
+        options_.trials > 0 ? static_cast<double>(runs.size()) / options_.trials : 0;
+    line_.draw(std::max(time_share, trial_share), text, leaderboard(runs, progress.metric));
+  }
+
+  void say(const std::string& line) {
+    line_.clear();
+    tell(line);
+  }
+
+  void clear() { line_.clear(); }
+
+ private:
+  const Talk talk_;
+  const TuneOptions& options_;
+  StatusLine line_;
+};
+
+TuneResult tune_with_progress(const Flags& flags, const TrainingTables& tables) {
+  Board board(flags.training.talk(), flags.tune);
+  ProgressBar bar(flags.training.talk());
+  std::stop_source stop;
+  const auto stop_if_asked = [&] {
+    if (StopOnSignal::asked() && stop.request_stop()) {
+      bar.clear();
+      board.say("espalier: stopping with the best settings so far; once more ends at once");
+    }
+  };
+  TuneControl control{.valid = flags.training.valid.empty() ? nullptr : &tables.valid,
+                      .warning =
+                          [&](const std::string& text) {
+                            bar.clear();
+                            board.say("espalier: warning: " + text);
+                          },
+                      .stop = stop.get_token(),
+                      .results = flags.results};
+  control.progress = [&](const TuneProgress& progress) {
+    stop_if_asked();
+    board.show(progress);
+  };
+  control.final_progress = [&](const Progress& progress) {
+    board.clear();
+    stop_if_asked();
+    bar.show(progress);
+  };
+  return tune(tables.train, flags.training.options, flags.tune, control);
+}
+
+// What to add to the flags of this command to train the same model without a search.
+std::string flags_text(const TrainOptions& given, const TrainOptions& used) {
+  const Json before = Json::parse(to_json(given)), after = Json::parse(to_json(used));
+  std::string text;
+  visit_fields(used, [&](const Field& field, const auto&) {
+    const Json& value = after[field.name];
+    if (value == before[field.name]) return;
+    const char* const quote = field.name == std::string_view("architecture") ? "'" : "";
+    text += fmt::format("{}{} {}{}{}", text.empty() ? "" : " ", flag_name(field), quote,
+                        value_text(value), quote);
+  });
+  return text;
+}
+
+Json json_of(const TuneRun& run) {
+  return {{"trial", run.trial},        {"rung", run.rung},
+          {"epochs", run.epochs},      {"settings", Json::parse(run.settings)},
+          {"value", run.valid_metric},  // null if it is NaN
+          {"seconds", run.seconds}};
+}
+
+Json result_json(const TuneResult& result, Json trained) {
+  Json runs = Json::array(), defaults;
+  for (const TuneRun& run : result.runs) {
+    runs.push_back(json_of(run));
+    if (run.trial == 1) defaults = runs.back();
+  }
+  return {{"metric", to_word(result.trained.metric)},
+          {"best", runs.empty() ? Json() : runs.front()},
+          {"defaults", std::move(defaults)},
+          {"trials", std::move(runs)},
+          {"search", result.search},
+          {"stopped", result.stopped},
+          {"trained", std::move(trained)}};
+}
+
+void check(const Flags& flags) {
+  validate(flags.tune);
+  if (flags.results.empty()) return;
+  if (flags.results == "-" || flags.results == flags.training.output)
+    throw Error(ErrorKind::argument, "--results: wanted a file of its own");
+  check_output(flags.results, flags.training.table);
+  if (!flags.training.valid.empty()) check_output(flags.results, flags.training.valid);
+}
+
+int run(Flags& flags) {
+  TrainingFlags& training = flags.training;
+  settle_training_flags(training);
+  check(flags);
+  const TrainingTables tables = read_tables(training);
+
+  const StopOnSignal until_saved;
+  const TuneResult result = tune_with_progress(flags, tables);
+  const Certificate proof = save_proven(result.trained.model, training.output);
+  if (!training.quiet) {
+    for (const std::string& line : leaderboard(result.runs, result.trained.metric)) tell(line);
+    tell(fmt::format("trials        {}{}\nflags         {}", result.runs.size(),
+                     result.stopped ? ", stopped early" : "",
+                     flags_text(training.options, result.trained.options)));
+    tell(summary_text(result.trained, proof, training.output));
+  }
+  if (training.json)
+    print_json(result_json(result, summary_json(result.trained, proof, training.output)));
+  return 0;
+}
+
+}  // namespace
+
+Run define_tune(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  app.add_option("--results", flags->results,
+                 "a file for a JSON line a finished training; a search that was ended goes on from "
+                 "it")
+      ->type_name("FILE");
+  add_training_flags(app, flags->training, "a finished training");
+  add_fields(app, flags->tune, "Search");
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace espalier

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searching for settings of training that are better on validation rows than the defaults.
+//
+//   auto result = espalier::tune(table, {.label = "default"}, {.minutes = 10});
+//   result.trained.model.save("loan.esp");
+//
+// A trial is a draw of settings; the first one is the defaults. Trials compete in brackets
+// (successive halving): all are trained with a ninth of their epochs, the best third of them with a
+// third, the best third of those with all. Each of these runs is a whole training whose learning
+// rate falls to its end, so the best run of all wins, with the epochs that it had.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "espalier/fields.h"
+#include "espalier/metrics.h"
+#include "espalier/options.h"
+#include "espalier/table.h"
+#include "espalier/train.h"
+
+namespace espalier {
+
+struct TuneOptions {
+  /// How many draws, the defaults among them. 0: as many as the time allows, 28 if it has no end.
+  int trials = 0;
+  /// After this long no training goes on but the final one. 0: no end.
+  double minutes = 0;
+  /// Judge by k-fold cross-validation instead of one set of validation rows; for small tables.
+  int folds = 0;
+  /// "learning_rate=0.003:0.1:log", "lattices=20:120", "keypoints=distinct:quantile".
+  std::vector<std::string> search = {};
+  /// Settings that stay as they are.
+  std::vector<std::string> fix = {};
+};
+
+template <class Options, class Visitor>
+requires std::is_same_v<std::remove_const_t<Options>, TuneOptions>
+void visit_fields(Options& o, Visitor&& visit) {
+  visit(Field{"trials",
+              "how many draws of settings, the defaults among them; 0: as many as --minutes "
+              "allows, 28 without it",
+              0, 1e6},
+        o.trials);
+  visit(Field{"minutes",
+              "how long to search; the final training comes on top; 0: until all trials are done",
+              0, 1e6},
+        o.minutes);
+  visit(Field{"folds",
+              "judge by cross-validation with this many folds, each time by the last epoch, and "
+              "train the final model on all rows; 0 holds out --valid-fraction",
+              0, 100},
+        o.folds);
+  visit(Field{"search",
+              "draw a setting in every trial, from low:high, low:high:log or words: "
+              "learning_rate=0.003:0.1:log,keypoints=distinct:quantile"},
+        o.search);
+  visit(Field{"fix", "settings to leave as they are: lattices,weight_decay"}, o.fix);
+}
+
+/// Throws Error (argument) naming the first field that is out of its range or not finite.
+void validate(const TuneOptions& options);
+
+/// One finished training of a trial.
+struct TuneRun {
+  int trial = 1;              ///< from 1, the defaults
+  int rung = 1;               ///< 1, 2, 3: with a ninth, a third, all of its epochs
+  int epochs = 0;             ///< how many it was trained with
+  std::string settings = {};  ///< JSON: what the trial drew, without what stayed as it was
+  double valid_metric = 0;    ///< of the best epoch, or the mean over folds; NaN if it diverged
+  double seconds = 0;         ///< on one thread
+};
+
+/// How far the search is; sent every few steps and after each run, by one thread at a time.
+struct TuneProgress {
+  Metric metric;
+  std::span<const TuneRun> runs;      ///< all that are finished, those of earlier lives first
+  const TuneRun* finished = nullptr;  ///< the one that has just been, else null
+  int running = 0;
+  double seconds = 0;  ///< since this search began
+};
+
+/// Ways to follow, to end and to continue a search, all optional.
+struct TuneControl {
+  const Table* valid = nullptr;  ///< validation rows; valid_fraction is then ignored
+  std::function<void(const TuneProgress&)> progress;
+  std::function<void(const Progress&)> final_progress;  ///< of the training of the final model
+  std::function<void(const std::string&)> warning;
+  /// Ends the search; the final model is still trained, with the best settings so far. A stop
+  /// during that training ends it with its best epoch so far.
+  std::stop_token stop;
+  /// A file of JSON lines, one a finished run, made if it is absent. If an earlier search with the
+  /// same table and options left it, its runs are not repeated. The number of trials, the time, the
+  /// threads and the size of the final ensemble may differ. Empty: none.
+  std::string results = {};
+};
+
+struct TuneResult {
+  std::vector<TuneRun> runs;        ///< the best run of each trial, best first
+  TrainResult trained;              ///< with the settings of the first of them; of the defaults
+                                    ///< if there is none
+  std::vector<std::string> search;  ///< every range, as TuneOptions::search writes it
+  bool stopped = false;             ///< by the stop token
+};
+
+/// Searches on options.threads threads, a training on each, from `options`, which are the first
+/// trial. A setting that they change from its default is searched only if TuneOptions::search names
+/// it. The draws depend on the seed and nothing else; with a number of trials and no limit of time
+/// so does the result. Throws Error (argument, data) for options, ranges or a table that cannot be
+/// used, Error (argument, file, format) for results that cannot.
+TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptions& tune_options,
+                const TuneControl& control = {});
+
+/// The best run of each trial, best first.
+std::vector<TuneRun> ranked(std::span<const TuneRun> runs, Metric metric);
+
+}  // namespace espalier

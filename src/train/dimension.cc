@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/dimension.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "core/math.h"
+#include "core/text.h"
+#include "espalier/error.h"
+#include "espalier/options.h"
+#include "train/shape.h"
+
+namespace espalier {
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// Fields that say what is learned or how it is judged, not how well.
+constexpr std::string_view kNotSearched[] = {"task",     "max_categories", "class_weight",
+                                             "metric",   "valid_fraction", "ensemble",
+                                             "patience", "seed",           "threads"};
+
+[[noreturn]] void fail(const std::string& message) {
+  throw Error(ErrorKind::argument, "search: " + message);
+}
+
+template <class Options>
+void collect(const Options& options, std::vector<Searchable>& all) {
+  visit_fields(options, [&](const Field& field, const auto& value) {
+    using Value = std::remove_cvref_t<decltype(value)>;
+    const std::string_view name = field.name;
+    if (std::ranges::find(kNotSearched, name) != std::end(kNotSearched)) return;
+    if constexpr (std::is_enum_v<Value>) {
+      const auto& list = Words<Value>::list;
+      all.push_back({field, false, false, Strings(std::begin(list), std::end(list))});
+    } else if constexpr (std::is_arithmetic_v<Value>) {
+      all.push_back({field, true, std::is_integral_v<Value>, {}});
+    } else if (name == "architecture") {
+      all.push_back({field, false, false, {}});
+    }
+  });
+}
+
+const std::vector<Searchable>& searchables() {
+  static const std::vector<Searchable> all = [] {
+    std::vector<Searchable> list;
+    collect(TrainOptions(), list);
+    collect(Shape(), list);
+    return list;
+  }();
+  return all;
+}
+
+Strings split(std::string_view text, char separator) {
+  Strings parts;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == text.npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+double parse_bound(const std::string& text, const Searchable& setting) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const bool is_number = error == std::errc() && stop == end && std::isfinite(value);
+  const Field& field = setting.field;
+  if (!is_number || (setting.whole && value != std::trunc(value))) {
+    fail(
+        fmt::format("{}: '{}' is not a {}number", field.name, text, setting.whole ? "whole " : ""));
+  }
+  if (value < field.min || value > field.max) {
+    fail(fmt::format("{}: {} is not between {} and {}", field.name, text, field.min, field.max));
+  }
+  return value;
+}
+
+void parse_range(const Strings& parts, const Searchable& setting, Dimension& dimension) {
+  const bool logarithmic = parts.size() == 3 && parts[2] == "log";
+  if (parts.size() != 2 && !logarithmic) {
+    fail(fmt::format("{}: '{}' is no range; wanted low:high or low:high:log", dimension.name,
+                     fmt::join(parts, ":")));
+  }
+  dimension.low = parse_bound(parts[0], setting);
+  dimension.high = parse_bound(parts[1], setting);
+  dimension.logarithmic = logarithmic;
+  if (dimension.low > dimension.high) {
+    fail(fmt::format("{}: the range {}:{} begins above its end", dimension.name, parts[0],
+                     parts[1]));
+  }
+  if (logarithmic && dimension.low <= 0) {
+    fail(
+        fmt::format("{}: a logarithmic range begins above 0, not at {}", dimension.name, parts[0]));
+  }
+}
+
+void check_words(const Dimension& dimension, const Searchable& setting) {
+  for (const std::string& word : dimension.words) {
+    const bool known = setting.words.empty()
+                           ? !word.empty()
+                           : std::ranges::find(setting.words, word) != setting.words.end();
+    if (known) continue;
+    fail(fmt::format(
+        "{}: '{}' is not one of {}", dimension.name, word,
+        setting.words.empty() ? "the presets" : fmt::to_string(fmt::join(setting.words, ", "))));
+  }
+}
+
+}  // namespace
+
+const Searchable& find_searchable(const std::string& name) {
+  Strings names;
+  for (const Searchable& one : searchables()) {
+    if (one.field.name == name) return one;
+    names.emplace_back(one.field.name);
+  }
+  const std::optional<std::string> meant = nearest(name, names);
+  fail(fmt::format("'{}' is no setting that can be searched{}", name,
+                   meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+}
+
+double rounded(double value) {
+  const std::string text = fmt::format("{:.3g}", value);
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+Json draw_from(const Dimension& dimension, Random& random) {
+  const double share = random.uniform();
+  if (!dimension.words.empty()) {
+    const auto count = static_cast<double>(dimension.words.size());
+    return dimension.words[static_cast<std::size_t>(share * count)];
+  }
+  const double low = dimension.low, high = dimension.high;
+  double value = low + share * (high - low);
+  if (dimension.logarithmic)
+    value = low * portable_exp(share * (portable_log(high) - portable_log(low)));
+  else if (dimension.whole)
+    value = std::floor(low + share * (high - low + 1));
+  if (!dimension.whole) return std::clamp(rounded(value), low, high);
+  return static_cast<std::int64_t>(std::clamp(std::round(value), low, high));
+}
+
+Dimension parse_dimension(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == text.npos) {
+    fail(fmt::format("'{}': wanted name=low:high, name=low:high:log or name=word:word", text));
+  }
+  Dimension dimension{.name = text.substr(0, equals)};
+  const Searchable& setting = find_searchable(dimension.name);
+  dimension.whole = setting.whole;
+  const Strings parts = split(std::string_view(text).substr(equals + 1), ':');
+  if (setting.is_number) {
+    parse_range(parts, setting, dimension);
+  } else {
+    dimension.words = parts;
+    check_words(dimension, setting);
+  }
+  return dimension;
+}
+
+std::string to_string(const Dimension& dimension) {
+  if (!dimension.words.empty())
+    return fmt::format("{}={}", dimension.name, fmt::join(dimension.words, ":"));
+  return fmt::format("{}={}:{}{}", dimension.name, dimension.low, dimension.high,
+                     dimension.logarithmic ? ":log" : "");
+}
+
+}  // namespace espalier

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/folds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "data/encode.h"
+#include "espalier/error.h"
+
+namespace espalier {
+
+namespace {
+
+// A copy of some rows.
+Table take(const Table& table, const Rows& rows) {
+  Table taken{.name = table.name, .num_rows = rows.size()};
+  for (const Column& column : table.columns) {
+    Column& copy = taken.columns.emplace_back(Column{.name = column.name, .type = column.type});
+    copy.words = column.words;
+    copy.missing = column.missing;
+    for (const std::uint32_t row : rows) {
+      if (column.type == ColumnType::number)
+        copy.numbers.push_back(column.numbers[row]);
+      else
+        copy.codes.push_back(column.codes[row]);
+    }
+  }
+  return taken;
+}
+
+}  // namespace
+
+std::vector<Fold> make_folds(const Table& table, const Label& label, int count, Random random) {
+  const Rows rows = labelled_rows(label, table);
+  const auto k = static_cast<std::size_t>(count);
+  if (rows.size() < k) {
+    throw Error(ErrorKind::argument,
+                fmt::format("folds: {} are too many for {} rows with a label", count, rows.size()));
+  }
+  const std::vector<float> labels = encode_labels(label, table, rows);
+  std::vector<std::uint32_t> dealt(rows.size());  // places in `rows`
+  std::iota(dealt.begin(), dealt.end(), 0u);
+  random.shuffle(std::span<std::uint32_t>(dealt));
+  std::stable_sort(dealt.begin(), dealt.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return labels[a] < labels[b]; });
+  std::vector<std::size_t> fold_of(rows.size());
+  for (std::size_t i = 0; i < dealt.size(); ++i) fold_of[dealt[i]] = i % k;
+  std::vector<Fold> folds;
+  for (std::size_t fold = 0; fold < k; ++fold) {
+    Rows train, valid;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      (fold_of[i] == fold ? valid : train).push_back(rows[i]);
+    folds.push_back({take(table, train), take(table, valid)});
+  }
+  return folds;
+}
+
+}  // namespace espalier

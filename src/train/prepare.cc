@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/prepare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/random.h"
+#include "data/encode.h"
+#include "data/schema_builder.h"
+#include "espalier/error.h"
+#include "model/builder.h"
+#include "train/presets.h"
+#include "train/streams.h"
+
+namespace espalier {
+
+namespace {
+
+void warn(const TrainControl& control, const std::string& message) {
+  if (control.warning) control.warning(message);
+}
+
+Metric choose_metric(Metric wanted, Task task) {
+  if (wanted == Metric::automatic)
+    return task == Task::classification ? Metric::log_loss : Metric::mse;
+  const auto suitable = metrics_of(task);
+  if (std::find(suitable.begin(), suitable.end(), wanted) != suitable.end()) return wanted;
+  throw Error(ErrorKind::argument,
+              fmt::format("metric: {} does not suit {}", to_word(wanted), to_word(task)));
+}
+
+// Takes the validation rows out of `rows`; both stay in the order of the table.
+Rows split_off(double fraction, Random random, Rows& rows) {
+  const auto count =
+      static_cast<std::size_t>(std::lround(fraction * static_cast<double>(rows.size())));
+  Rows shuffled = rows;
+  random.shuffle(std::span<std::uint32_t>(shuffled));
+  Rows held_out(shuffled.begin(), shuffled.begin() + static_cast<std::ptrdiff_t>(count));
+  rows.assign(shuffled.begin() + static_cast<std::ptrdiff_t>(count), shuffled.end());
+  std::sort(held_out.begin(), held_out.end());
+  std::sort(rows.begin(), rows.end());
+  return held_out;
+}
+
+Rows usable_rows(const Label& label, const Table& table, const TrainControl& control) {
+  Rows rows = labelled_rows(label, table);
+  if (rows.size() < table.num_rows) {
+    warn(control, fmt::format("{}: {} rows without a label are left out", table.name,
+                              table.num_rows - rows.size()));
+  }
+  return rows;
+}
+
+void require_both_classes(const Dataset& data, const Schema& schema, std::string_view which) {
+  if (schema.label.task != Task::classification || data.num_rows == 0) return;
+  const auto [least, most] = std::minmax_element(data.labels.begin(), data.labels.end());
+  if (*least != *most) return;
+  throw Error(ErrorKind::data,
+              fmt::format("the {} {} rows have one class only, '{}'", data.num_rows, which,
+                          *most > 0 ? schema.label.positive : schema.label.negative));
+}
+
+// Scales the weights so that both classes weigh the same and the total stays.
+void balance_classes(Dataset& data) {
+  double totals[2] = {0, 0};
+  for (std::size_t i = 0; i < data.num_rows; ++i) totals[data.labels[i] > 0] += data.weight(i);
+  std::vector<float> balanced(data.num_rows);
+  for (std::size_t i = 0; i < data.num_rows; ++i) {
+    const double own = totals[data.labels[i] > 0];
+    balanced[i] = static_cast<float>(data.weight(i) * (totals[0] + totals[1]) / (2 * own));
+  }
+  data.weights = std::move(balanced);
+}
+
+// The training rows and the validation rows as the network reads them. A table that is `owned` is
+// empty afterwards.
+void encode_rows(const Table& table, Table* owned, const Table* valid, const Rows& train_rows,
+                 const Rows& valid_rows, Prepared& p) {
+  if (owned == nullptr) {
+    p.train = encode(p.schema, table, train_rows);
+    p.valid = encode(p.schema, valid == nullptr ? table : *valid, valid_rows);
+    return;
+  }
+  const Rows none;
+  std::vector<Dataset> encoded = encode_and_free(
+      p.schema, std::move(*owned), {&train_rows, valid == nullptr ? &valid_rows : &none});
+  p.train = std::move(encoded[0]);
+  p.valid = valid == nullptr ? std::move(encoded[1]) : encode(p.schema, *valid, valid_rows);
+}
+
+}  // namespace
+
+Prepared prepare(const Table& table, Table* owned, const TrainOptions& options,
+                 const TrainControl& control) {
+  validate(options);
+  Prepared p{.options = options};
+  p.schema.label = build_label(table, options);
+  p.schema.weight = options.weight;
+  p.metric = choose_metric(options.metric, p.schema.label.task);
+  const bool balanced = options.class_weight == ClassWeight::balanced;
+  if (balanced && p.schema.label.task == Task::regression) {
+    throw Error(ErrorKind::argument, "class_weight: balanced does not suit regression");
+  }
+  Rows train_rows = usable_rows(p.schema.label, table, control);
+  Rows valid_rows;
+  if (control.valid == nullptr) {
+    valid_rows =
+        split_off(options.valid_fraction, Random(options.seed).split(kSplitStream), train_rows);
+  } else {
+    valid_rows = usable_rows(p.schema.label, *control.valid, control);
+  }
+  p.schema.features =
+      build_features(table, options, train_rows, [&](const std::string& m) { warn(control, m); });
+  resolve_options(train_rows.size(), p.schema.features, p.options);
+  p.architecture = parse_architecture(p.options.architecture);
+  // Without calibrators a number enters as its place between the ends of its range.
+  KeypointPlan plan = {.mode = Keypoints::uniform, .count = 2, .learn_missing = false};
+  if (const auto layer = input_calibrators(p.architecture)) {
+    plan = {.mode = options.keypoints,
+            .count = layer->keypoints,
+            .continuous_count = p.options.continuous_keypoints,
+            .range = layer->range,
+            .learn_missing = true};
+  }
+  fit_keypoints(plan, table, train_rows, p.schema.features);
+  encode_rows(table, owned, control.valid, train_rows, valid_rows, p);
+  require_both_classes(p.train, p.schema, "training");
+  if (balanced) balance_classes(p.train);
+  fit_label(p.train, p.schema.label);
+  return p;
+}
+
+}  // namespace espalier

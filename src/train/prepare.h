@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a table and options to what a network is trained on.
+#pragma once
+
+#include "data/dataset.h"
+#include "espalier/architecture.h"
+#include "espalier/metrics.h"
+#include "espalier/options.h"
+#include "espalier/schema.h"
+#include "espalier/table.h"
+#include "espalier/train.h"
+
+namespace espalier {
+
+/// What is trained on: the settled options, the schema, and both sets of rows.
+struct Prepared {
+  TrainOptions options;
+  Metric metric;
+  Architecture architecture;
+  Schema schema;
+  Dataset train;
+  Dataset valid;
+  double search_seconds = 0;  // settle_wiring's
+};
+
+/// `owned` is the table if it need not be kept, and then empty afterwards; else null. Throws Error
+/// (argument, data) for options or a table that cannot be used.
+Prepared prepare(const Table& table, Table* owned, const TrainOptions& options,
+                 const TrainControl& control);
+
+}  // namespace espalier

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a search draws: ranges that somebody asked for, and ranges around the defaults.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.h"
+#include "espalier/options.h"
+#include "espalier/schema.h"
+#include "espalier/tune.h"
+#include "train/dimension.h"
+
+namespace espalier {
+
+class SearchSpace {
+ public:
+  /// What `tune` asks for, and ranges around the settled `base` for all that matters and that the
+  /// base leaves at its default. Throws Error (argument) for a setting or a range that cannot be,
+  /// and if the largest network could not be built.
+  SearchSpace(const TrainOptions& base, const TuneOptions& tune, std::size_t rows,
+              const Schema& schema);
+
+  const std::vector<Dimension>& dimensions() const { return dimensions_; }
+
+  /// What a trial changes, an object; nothing for trial 1. It depends on the seed and the trial.
+  Json draw(int trial) const;
+
+  /// The base with these changes and every automatic choice made, except for the layers of a preset
+  /// whose sizes nobody changed.
+  TrainOptions options_of(const Json& settings) const;
+
+ private:
+  void add_asked(const TuneOptions& tune);
+  void add_defaults(const TuneOptions& tune);
+  void require_buildable(const TrainOptions& options) const;
+  void check_largest() const;
+  bool has(std::string_view name) const;
+  std::string layers_of(TrainOptions options) const;  // those of a preset written out
+
+  const TrainOptions base_;
+  const std::size_t rows_;
+  const Schema& schema_;
+  std::vector<Dimension> dimensions_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/search_space.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error_of.h"
+#include "espalier/simulate.h"
+#include "train/prepare.h"
+#include "train/presets.h"
+#include "train/shape.h"
+
+namespace espalier {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::size_t kRows = 2000;
+
+const Schema& loan_schema() {
+  static const Schema schema =
+      prepare(simulate({.rows = 500}), nullptr,
+              {.label = "default", .increasing = {"debt_ratio", "late_payments"}}, {})
+          .schema;
+  return schema;
+}
+
+SearchSpace space_of(const TrainOptions& base, const TuneOptions& tune) {
+  return SearchSpace(base, tune, kRows, loan_schema());
+}
+
+const Dimension* find(const SearchSpace& space, std::string_view name) {
+  const auto found = std::ranges::find(space.dimensions(), name, &Dimension::name);
+  return found == space.dimensions().end() ? nullptr : &*found;
+}
+
+std::string reshaped(const std::string& layers, const Shape& shape) {
+  return to_string(reshape(parse_architecture(layers), shape, 9));
+}
+
+TEST(Dimension, ReadsWhatItWrites) {
+  for (const char* text : {"learning_rate=0.003:0.1:log", "lattices=20:120", "epochs=7:7",
+                           "keypoints=distinct:quantile", "architecture=dln:random-lattices"})
+    EXPECT_EQ(to_string(parse_dimension(text)), text);
+}
+
+TEST(Dimension, DrawsFromTheWidestRange) {
+  const Dimension dimension = parse_dimension("calibrator_laplacian=1e-310:1e6:log");
+  Random random(1);
+  for (int i = 0; i < 100; ++i) {
+    const double value = draw_from(dimension, random);
+    EXPECT_TRUE(value >= 1e-310 && value <= 1e6) << value;
+  }
+}
+
+TEST(Dimension, RefusesBadRangesAndSaysWhy) {
+  const std::pair<const char*, const char*> bad[] = {
+      {"learning_rate", "wanted name=low:high"},
+      {"learning_rat=1:2", "did you mean 'learning_rate'?"},
+      {"seed=1:2", "'seed' is no setting that can be searched"},
+      {"label=a:b", "'label' is no setting"},
+      {"learning_rate=0.1", "'0.1' is no range"},
+      {"learning_rate=0.1:0.2:lin", "wanted low:high or low:high:log"},
+      {"learning_rate=x:0.1", "'x' is not a number"},
+      {"learning_rate=0.1:nan", "'nan' is not a number"},
+      {"learning_rate=0.1:0.01", "the range 0.1:0.01 begins above its end"},
+      {"learning_rate=0:0.1:log", "begins above 0, not at 0"},
+      {"learning_rate=0.1:11", "11 is not between 0 and 10"},
+      {"lattices=1.5:3", "'1.5' is not a whole number"},
+      {"lattices=0:3", "0 is not between 1 and 1000000"},
+      {"lattice_size=2:30", "30 is not between 1 and 20"},
+      {"keypoints=distinct:evenly", "'evenly' is not one of distinct, quantile, uniform"},
+      {"architecture=dln:", "'' is not one of the presets"},
+  };
+  for (const auto& [text, message] : bad)
+    EXPECT_THAT(error_of([&] { parse_dimension(text); }), HasSubstr(message)) << text;
+}
+
+TEST(SearchSpace, DrawsWithinItsRangesAndTheSameForASeed) {
+  const TuneOptions tune = {.search = {"learning_rate=0.003:0.1:log", "lattices=20:23",
+                                       "weight_decay=0:1", "keypoints=distinct:uniform"}};
+  const SearchSpace space = space_of({}, tune), same = space_of({}, tune);
+  const SearchSpace other = space_of({.seed = 2}, tune);
+  std::set<int> lattices;
+  std::set<std::string> keypoints;
+  int below_geometric_mean = 0;
+  for (int trial = 2; trial < 302; ++trial) {
+    const Json settings = space.draw(trial);
+    EXPECT_EQ(settings, same.draw(trial));
+    EXPECT_NE(settings, other.draw(trial));
+    EXPECT_NE(settings, space.draw(trial + 1));
+    const double rate = settings.at("learning_rate");
+    EXPECT_TRUE(rate >= 0.003 && rate <= 0.1) << rate;
+    below_geometric_mean += rate < 0.01732;
+    lattices.insert(settings.at("lattices").get<int>());
+    keypoints.insert(settings.at("keypoints").get<std::string>());
+    EXPECT_NO_THROW(validate(space.options_of(settings)));
+  }
+  EXPECT_NEAR(below_geometric_mean, 150, 40);
+  EXPECT_EQ(lattices, (std::set<int>{20, 21, 22, 23}));
+  EXPECT_EQ(keypoints, (std::set<std::string>{"distinct", "uniform"}));
+}
+
+TEST(SearchSpace, TheFirstTrialIsTheBaseAndTrainingSettlesNothingMoreThanLayers) {
+  for (const char* architecture : {"dln", "dln-paper", "calibrated-linear", "random-lattices"}) {
+    const TrainOptions base = {.label = "default", .architecture = architecture};
+    const SearchSpace space = space_of(base, {});
+    EXPECT_EQ(space.draw(1), Json::object());
+    for (int trial = 1; trial < 30; ++trial) {
+      const TrainOptions options = space.options_of(space.draw(trial));
+      TrainOptions again = options;
+      resolve_options(kRows, loan_schema().features, again);
+      again.architecture = options.architecture;
+      EXPECT_EQ(to_json(options), to_json(again)) << architecture;
+    }
+  }
+}
+
+TEST(SearchSpace, WhatIsGivenOrFixedIsNotSearchedUnlessAskedFor) {
+  const SearchSpace space = space_of({.epochs = 30, .weight_decay = 0.1},
+                                     {.search = {"weight_decay=0:1"}, .fix = {"lattices"}});
+  EXPECT_EQ(find(space, "epochs"), nullptr);
+  EXPECT_EQ(find(space, "lattices"), nullptr);
+  ASSERT_NE(find(space, "weight_decay"), nullptr);
+  EXPECT_TRUE(find(space, "weight_decay")->always);
+  ASSERT_NE(find(space, "learning_rate"), nullptr);
+  EXPECT_FALSE(find(space, "learning_rate")->always);
+  const SearchSpace written = space_of({.architecture = "cal(20) lin(60) lat(20x3) lin(1)"}, {});
+  for (const char* size : {"lattices", "lattice_size", "input_keypoints", "architecture"})
+    EXPECT_EQ(find(written, size), nullptr) << size;
+}
+
+TEST(SearchSpace, SizesOfTheDrawnLayersOnlyAreDrawn) {
+  const SearchSpace space =
+      space_of({}, {.search = {"architecture=random-lattices:calibrated-linear",
+                               "inner_keypoints=5:9", "lattices=30:40"}});
+  for (int trial = 2; trial < 50; ++trial) {
+    const Json settings = space.draw(trial);
+    EXPECT_FALSE(settings.contains("inner_keypoints"));
+    EXPECT_EQ(settings.contains("lattices"), settings["architecture"] == "random-lattices");
+  }
+}
+
+TEST(SearchSpace, RefusesWhatCannotBe) {
+  const std::tuple<TrainOptions, TuneOptions, const char*> bad[] = {
+      {{}, {.search = {"lattices=2:3", "lattices=4:5"}}, "lattices has two ranges"},
+      {{}, {.search = {"lattices=2:3"}, .fix = {"lattices"}}, "is in fix as well"},
+      {{}, {.fix = {"lattice"}}, "did you mean 'lattices'?"},
+      {{.architecture = "calibrated-linear"}, {.search = {"lattices=2:3"}}, "have no such size"},
+      {{}, {.search = {"lattices=20:500", "lattice_size=4:20"}}, "the largest network"},
+      {{.architecture = "cal lat(3x30)"}, {}, "architecture: layer 2"},
+      {{}, {.search = {"architecture=dln:dnl"}}, "cannot be built: architecture"},
+  };
+  for (const auto& [base, tune, message] : bad)
+    EXPECT_THAT(error_of([&] { space_of(base, tune); }), HasSubstr(message));
+}
+
+TEST(Shape, IsReadAndWrittenWhereTheLayersHaveIt) {
+  constexpr const char* kNetwork = "cal(150) lin(350,monotone=70) cal(20) lat(70x5) cal(10) lin(1)";
+  const Shape shape = shape_of(parse_architecture(kNetwork));
+  EXPECT_EQ(shape.lattices, 70);
+  EXPECT_EQ(shape.lattice_size, 5);
+  EXPECT_EQ(shape.input_keypoints, 150);
+  EXPECT_EQ(shape.inner_keypoints, 10);
+  EXPECT_EQ(shape.monotone_share, 0.2);
+  EXPECT_EQ(reshaped(kNetwork, {}), kNetwork);
+  EXPECT_EQ(reshaped(kNetwork, {.lattices = 10}),
+            "cal(150) lin(50,monotone=10) cal(20) lat(10x5) cal(10) lin(1)");
+  EXPECT_EQ(reshaped(kNetwork, {.lattice_size = 2, .monotone_share = 0.5}),
+            "cal(150) lin(140,monotone=70) cal(20) lat(70x2) cal(10) lin(1)");
+  EXPECT_EQ(reshaped(kNetwork, {.input_keypoints = 30, .inner_keypoints = 7}),
+            "cal(30) lin(350,monotone=70) cal(7) lat(70x5) cal(7) lin(1)");
+  EXPECT_EQ(reshaped("cal(40) gather(20x4) lat(20x4) lin(1)", {.lattices = 5, .lattice_size = 12}),
+            "cal(40) gather(5x9) lat(5x9) lin(1)");
+  EXPECT_EQ(reshaped("cal(40) lin(1)", {.lattices = 5}), "cal(40) lin(1)");
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/shape.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace espalier {
+
+namespace {
+
+using Layers = std::vector<LayerSpec>;
+
+// The calibrators that read the table, or the end.
+template <class List>
+auto input_calibrators_of(List& layers) {
+  const auto first = std::find_if(layers.begin(), layers.end(), [](const LayerSpec& layer) {
+    return layer.kind != LayerKind::gather;
+  });
+  return first != layers.end() && first->kind == LayerKind::cal ? first : layers.end();
+}
+
+// The only layer of sized lattices, or the end.
+template <class List>
+auto lattices_of(List& layers) {
+  const auto is_lat = [](const LayerSpec& layer) { return layer.kind == LayerKind::lat; };
+  const auto found = std::find_if(layers.begin(), layers.end(), is_lat);
+  const bool usable = std::count_if(layers.begin(), layers.end(), is_lat) == 1 && found->groups > 0;
+  return usable ? found : layers.end();
+}
+
+// What hands its wires to the lattices, a lin or a gather(GxS) before calibrators; or the end.
+template <class List>
+auto feeder_of(List& layers) {
+  auto at = lattices_of(layers);
+  if (at == layers.end()) return at;
+  while (at != layers.begin()) {
+    --at;
+    if (at->kind == LayerKind::lin || (at->kind == LayerKind::gather && at->wires.empty()))
+      return at;
+    if (at->kind != LayerKind::cal) break;
+  }
+  return layers.end();
+}
+
+void set_monotone_share(double share, LayerSpec& embedding) {
+  const double outputs = std::round(share * embedding.outputs);
+  embedding.monotone_outputs = std::max(1, static_cast<int>(outputs));
+}
+
+void resize_lattices(const Shape& shape, int num_columns, Layers& layers) {
+  const auto feeder = feeder_of(layers);
+  if (feeder == layers.end()) return;
+  LayerSpec& lattices = *lattices_of(layers);
+  const double share = static_cast<double>(feeder->monotone_outputs) / std::max(1, feeder->outputs);
+  if (shape.lattices > 0) lattices.groups = shape.lattices;
+  if (shape.lattice_size > 0) lattices.group_size = shape.lattice_size;
+  if (feeder->kind == LayerKind::gather) {
+    lattices.group_size = std::min(lattices.group_size, num_columns);
+    feeder->groups = lattices.groups;
+    feeder->group_size = lattices.group_size;
+    return;
+  }
+  feeder->outputs = lattices.groups * lattices.group_size;
+  if (feeder->monotone_outputs > 0)
+    set_monotone_share(shape.monotone_share > 0 ? shape.monotone_share : share, *feeder);
+}
+
+}  // namespace
+
+Shape shape_of(const Architecture& architecture) {
+  const Layers& layers = architecture.layers;
+  Shape shape;
+  const auto input = input_calibrators_of(layers);
+  if (input != layers.end()) shape.input_keypoints = input->keypoints;
+  for (auto layer = layers.begin(); layer != layers.end(); ++layer) {
+    if (layer->kind == LayerKind::cal && layer != input) shape.inner_keypoints = layer->keypoints;
+  }
+  const auto feeder = feeder_of(layers);
+  if (feeder == layers.end()) return shape;
+  shape.lattices = lattices_of(layers)->groups;
+  shape.lattice_size = lattices_of(layers)->group_size;
+  if (feeder->outputs > 0)
+    shape.monotone_share = static_cast<double>(feeder->monotone_outputs) / feeder->outputs;
+  return shape;
+}
+
+Architecture reshape(Architecture architecture, const Shape& shape, int num_columns) {
+  Layers& layers = architecture.layers;
+  const auto input = input_calibrators_of(layers);
+  for (auto layer = layers.begin(); layer != layers.end(); ++layer) {
+    if (layer->kind != LayerKind::cal) continue;
+    const int keypoints = layer == input ? shape.input_keypoints : shape.inner_keypoints;
+    if (keypoints > 0) layer->keypoints = keypoints;
+  }
+  if (shape.lattices > 0 || shape.lattice_size > 0 || shape.monotone_share > 0)
+    resize_lattices(shape, num_columns, layers);
+  return architecture;
+}
+
+}  // namespace espalier

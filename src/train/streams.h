@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams of random numbers of one seed, so that one choice does not shift another.
+#pragma once
+
+#include <cstdint>
+
+namespace espalier {
+
+enum Stream : std::uint64_t {
+  kSplitStream = 1,      // which rows are held out
+  kFoldStream = 2,       // which rows are in which fold
+  kTrialStream = 3,      // the settings of trials, a stream each
+  kCrystalStream = 4,    // the search for lattices
+  kMemberStream = 1000,  // 1000 + m: the m-th network of an ensemble
+};
+
+}  // namespace espalier

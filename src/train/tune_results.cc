@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/tune_results.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "core/json.h"
+#include "espalier/error.h"
+#include "train/halving.h"
+
+namespace espalier {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& place, const std::string& message) {
+  throw Error(ErrorKind::format,
+              fmt::format("{}: not a line of tune's results: {}", place, message));
+}
+
+// Reads the fields of a line; whatever is missing or of another type is the line's fault.
+template <class Read>
+auto read_line(std::string_view line, const std::string& place, Read&& read) {
+  const Json json = parse_json(line, ErrorKind::format, place);
+  try {
+    return read(json);
+  } catch (const Json::exception& exception) {
+    fail(place, message_of(exception));
+  }
+}
+
+}  // namespace
+
+std::string format_run(const TuneRun& run, Metric metric) {
+  const Json value = std::isnan(run.valid_metric) ? Json() : Json(run.valid_metric);
+  const Json json = {{"trial", run.trial},        {"rung", run.rung},
+                     {"epochs", run.epochs},      {"settings", Json::parse(run.settings)},
+                     {"metric", to_word(metric)}, {"value", value},
+                     {"seconds", run.seconds}};
+  return json.dump();
+}
+
+TuneRun parse_run(std::string_view line, const std::string& place) {
+  return read_line(line, place, [&](const Json& json) {
+    const auto whole = [&](const char* name, std::int64_t most) {
+      const Json& value = json.at(name);
+      const std::int64_t number = value.is_number_integer() ? value.get<std::int64_t>() : 0;
+      if (number < 1 || number > most)
+        fail(place, fmt::format("'{}' is not a whole number from 1 to {}", name, most));
+      return static_cast<int>(number);
+    };
+    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+    const Json& settings = json.at("settings");
+    if (!settings.is_object()) fail(place, "'settings' is no object");
+    const Json& value = json.at("value");
+    return TuneRun{.trial = whole("trial", kMost),
+                   .rung = whole("rung", kRungs),
+                   .epochs = whole("epochs", kMost),
+                   .settings = settings.dump(),
+                   .valid_metric = value.is_null() ? std::nan("") : value.get<double>(),
+                   .seconds = json.at("seconds").get<double>()};
+  });
+}
+
+std::string format_fingerprint(const Fingerprint& fingerprint) {
+  Json options = Json::object();
+  for (const auto& [name, value] : fingerprint.options) options[name] = Json::parse(value);
+  const Json json = {{"espalier_tune", fingerprint.version},
+                     {"options", options},
+                     {"columns", fmt::format("{:016x}", fingerprint.columns)},
+                     {"train_rows", fmt::format("{:016x}", fingerprint.train_rows)},
+                     {"valid_rows", fmt::format("{:016x}", fingerprint.valid_rows)}};
+  return json.dump();
+}
+
+Fingerprint parse_fingerprint(std::string_view line, const std::string& place) {
+  return read_line(line, place, [&](const Json& json) {
+    const auto hash = [&](const char* name) {
+      const std::string text = json.at(name).get<std::string>();
+      std::uint64_t value = 0;
+      const char* const end = text.data() + text.size();
+      const auto [stop, error] = std::from_chars(text.data(), end, value, 16);
+      if (error != std::errc() || stop != end) fail(place, fmt::format("'{}' is no hash", name));
+      return value;
+    };
+    Fingerprint fingerprint{.version = json.at("espalier_tune").get<std::string>(),
+                            .columns = hash("columns"),
+                            .train_rows = hash("train_rows"),
+                            .valid_rows = hash("valid_rows")};
+    for (const auto& [name, value] : json.at("options").items())
+      fingerprint.options.emplace_back(name, value.dump());
+    return fingerprint;
+  });
+}
+
+TuneResults::TuneResults(const std::string& path, const Fingerprint& fingerprint) {
+  if (path.empty()) return;
+  log_.emplace(path);
+  const std::vector<std::string>& lines = log_->lines();
+  if (lines.empty()) {
+    log_->append(format_fingerprint(fingerprint));
+    return;
+  }
+  const auto place = [&](std::size_t line) { return fmt::format("{}:{}", path, line + 1); };
+  const std::string other = difference(parse_fingerprint(lines[0], place(0)), fingerprint);
+  if (!other.empty()) {
+    throw Error(ErrorKind::argument,
+                fmt::format("{}: it has the results of another search: {}", path, other));
+  }
+  for (std::size_t i = 1; i < lines.size(); ++i) earlier_.push_back(parse_run(lines[i], place(i)));
+}
+
+void TuneResults::append(const TuneRun& run, Metric metric) {
+  if (log_) log_->append(format_run(run, metric));
+}
+
+}  // namespace espalier

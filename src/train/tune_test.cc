@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "espalier/tune.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/error_of.h"
+#include "core/json.h"
+#include "espalier/simulate.h"
+#include "model/model_file.h"
+#include "train/folds.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+const Table& loans() {
+  static const Table table = simulate({.rows = 400});
+  return table;
+}
+
+TrainOptions loan_options(int threads = 2) {
+  return {.label = "default",
+          .increasing = {"debt_ratio", "late_payments"},
+          .decreasing = {"income", "years_employed"},
+          .epochs = 9,
+          .threads = threads};
+}
+
+std::string bytes_of(const TrainResult& result) { return format_model(result.model.data()); }
+
+// Without the seconds, which differ from run to run.
+std::vector<std::string> texts_of(const std::vector<TuneRun>& runs) {
+  std::vector<std::string> texts;
+  for (const TuneRun& run : runs) {
+    std::ostringstream text;
+    text << run.trial << " " << run.rung << " " << run.epochs << " " << run.settings << " "
+         << std::hexfloat << run.valid_metric;
+    texts.push_back(text.str());
+  }
+  return texts;
+}
+
+std::string run_line(const std::string& trial, const std::string& settings) {
+  return "{\"trial\":" + trial + ",\"rung\":3,\"epochs\":9,\"settings\":" + settings +
+         ",\"value\":0.4,\"seconds\":1}\n";
+}
+
+class Tune : public testing::Test {
+ protected:
+  Tune() {
+    std::string pattern = (fs::temp_directory_path() / "espalier_tune_XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    results_ = (folder_ / "runs.jsonl").string();
+  }
+  ~Tune() override { fs::remove_all(folder_); }
+
+  std::vector<std::string> lines() const {
+    std::vector<std::string> lines;
+    std::ifstream in(results_);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  }
+
+  void write(const std::string& text) const { std::ofstream(results_, std::ios::binary) << text; }
+
+  TuneResult tune_to_file(int trials) const {
+    return tune(loans(), loan_options(), {.trials = trials}, {.results = results_});
+  }
+
+  fs::path folder_;
+  std::string results_;
+};
+
+TEST_F(Tune, OneTrialIsTheDefaultsAndTheModelThatOfTrain) {
+  for (const char* architecture : {"dln", "dln-paper"}) {
+    TrainOptions options = loan_options();
+    options.architecture = architecture;
+    const TuneResult result = tune(loans(), options, {.trials = 1});
+    ASSERT_EQ(result.runs.size(), 1u);
+    EXPECT_EQ(result.runs[0].settings, "{}");
+    EXPECT_EQ(result.runs[0].epochs, 9);
+    EXPECT_EQ(bytes_of(result.trained), bytes_of(train(loans(), options)));
+  }
+}
+
+TEST_F(Tune, TheResultDoesNotDependOnTheThreads) {
+  const TuneResult one = tune(loans(), loan_options(1), {.trials = 12});
+  const TuneResult three = tune(loans(), loan_options(3), {.trials = 12});
+  EXPECT_EQ(one.runs.size(), 12u);
+  EXPECT_EQ(texts_of(one.runs), texts_of(three.runs));
+  EXPECT_EQ(bytes_of(one.trained), bytes_of(three.trained));
+}
+
+TEST_F(Tune, TheFinalModelIsTheBestRunOfAnyRungAndNoWorseThanTheDefaults) {
+  TrainOptions options = loan_options();
+  options.epochs = 90;  // more than these rows need
+  const TuneResult result = tune(loans(), options, {.trials = 12});
+  const TuneRun& best = result.runs.front();
+  EXPECT_LT(best.rung, 3);
+  EXPECT_EQ(result.trained.best.front().valid_metric, best.valid_metric);
+  EXPECT_EQ(result.trained.options.epochs, best.epochs);
+  for (const TuneRun& run : result.runs) EXPECT_GE(run.valid_metric, best.valid_metric);
+  EXPECT_EQ(bytes_of(train(loans(), result.trained.options)), bytes_of(result.trained));
+}
+
+TEST_F(Tune, ALargerMetricIsBetterWhereItIs) {
+  TrainOptions options = loan_options();
+  options.metric = Metric::auc;
+  const TuneResult result = tune(loans(), options, {.trials = 6});
+  for (const TuneRun& run : result.runs)
+    EXPECT_LE(run.valid_metric, result.runs.front().valid_metric);
+}
+
+TEST_F(Tune, TheFinalModelMayBeAnEnsemble) {
+  TrainOptions options = loan_options();
+  options.ensemble = 3;
+  EXPECT_EQ(tune(loans(), options, {.trials = 2}).trained.model.num_members(), 3);
+}
+
+TEST_F(Tune, ASearchThatWasCutOffAnywhereGoesOnAndEndsTheSame) {
+  const TuneResult undisturbed = tune_to_file(10);
+  const std::vector<std::string> whole = lines();
+  for (std::size_t kept = 0; kept <= whole.size(); kept += 3) {
+    std::string text;
+    for (std::size_t i = 0; i < kept; ++i) text += whole[i] + "\n";
+    write(text + (kept < whole.size() ? whole[kept].substr(0, whole[kept].size() / 2) : ""));
+    const TuneResult resumed = tune_to_file(10);
+    EXPECT_EQ(texts_of(resumed.runs), texts_of(undisturbed.runs)) << kept;
+    EXPECT_EQ(bytes_of(resumed.trained), bytes_of(undisturbed.trained)) << kept;
+    std::vector<std::string> now = lines();
+    ASSERT_EQ(now.size(), whole.size()) << kept;
+    for (const std::string& line : now) EXPECT_TRUE(Json::accept(line)) << line;
+    now.resize(kept);
+    EXPECT_EQ(now, std::vector(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(kept)));
+  }
+}
+
+TEST_F(Tune, MoreTrialsGoOnFromFewer) {
+  tune_to_file(4);
+  tune_to_file(12);
+  std::set<std::pair<int, int>> seen;
+  const std::vector<std::string> all = lines();
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const Json run = Json::parse(all[i]);
+    EXPECT_TRUE(seen.emplace(run["trial"], run["rung"]).second) << all[i];
+  }
+}
+
+TEST_F(Tune, RefusesTheResultsOfAnotherSearch) {
+  tune_to_file(1);
+  const auto complaint = [&](const Table& table, const TrainOptions& options,
+                             const TuneOptions& tune_options) {
+    return error_of([&] { tune(table, options, tune_options, {.results = results_}); });
+  };
+  TrainOptions other = loan_options();
+  other.seed = 2;
+  EXPECT_THAT(complaint(loans(), other, {.trials = 1}), HasSubstr("seed was 1 and is 2 now"));
+  EXPECT_THAT(complaint(loans(), loan_options(), {.trials = 1, .fix = {"lattices"}}),
+              HasSubstr("fix was [] and is [\"lattices\"] now"));
+  EXPECT_THAT(complaint(simulate({.rows = 400, .seed = 2}), loan_options(), {.trials = 1}),
+              HasSubstr("of another search"));
+  TrainOptions ensemble = loan_options();
+  ensemble.ensemble = 2;
+  EXPECT_EQ(complaint(loans(), ensemble, {.trials = 1}), "no error");
+}
+
+TEST_F(Tune, RefusesAFileThatIsNotOfASearchAndLeavesItAsItIs) {
+  tune_to_file(1);
+  const std::string first = lines()[0];
+  const std::pair<std::string, const char*> bad[] = {
+      {"age,income\n1,2", ":1: not JSON"},
+      {"{}\n", ":1: not a line of tune's results"},
+      {first + "\nx\n", ":2: not JSON"},
+      {first + "\n{\"trial\":1}\n", ":2: not a line of tune's results"},
+      {first + "\n" + run_line("0", "{}"), "'trial' is not a whole number from 1"},
+      {first + "\n" + run_line("1e300", "{}"), "'trial' is not a whole number from 1"},
+      {first + "\n" + run_line("1", "[]"), "'settings' is no object"},
+      {first + "\n" + run_line("1", "{\"epochs\":7}"), "trial 1 has other settings"},
+      {first + "\n" + run_line("2", "{}"), "trial 2 has other settings"},
+  };
+  for (const auto& [text, message] : bad) {
+    write(text);
+    EXPECT_THAT(error_of([&] { tune_to_file(1); }), HasSubstr(message));
+    std::ostringstream now;
+    now << std::ifstream(results_).rdbuf();
+    EXPECT_EQ(now.str(), text);
+  }
+}
+
+TEST_F(Tune, FoldsJudgeEachRowOnceAndTheFinalModelTrainsOnAll) {
+  const TuneResult result = tune(loans(), loan_options(), {.trials = 3, .folds = 4});
+  EXPECT_EQ(result.trained.train_rows, 400u);
+  EXPECT_EQ(result.trained.valid_rows, 0u);
+  ASSERT_EQ(result.runs.size(), 3u);
+  EXPECT_EQ(texts_of(result.runs),
+            texts_of(tune(loans(), loan_options(1), {.trials = 3, .folds = 4}).runs));
+
+  const Label label = result.trained.model.schema().label;
+  const std::vector<Fold> folds = make_folds(loans(), label, 4, Random(1));
+  std::multiset<float> judged;
+  for (const Fold& fold : folds) {
+    EXPECT_EQ(fold.train.num_rows + fold.valid.num_rows, 400u);
+    const Column* income = fold.valid.find("debt_ratio");
+    judged.insert(income->numbers.begin(), income->numbers.end());
+    const Column* target = fold.valid.find("default");
+    EXPECT_NEAR(std::ranges::count(target->codes, 0),
+                std::ranges::count(loans().find("default")->codes, 0) / 4.0, 1);
+  }
+  const std::vector<float>& all = loans().find("debt_ratio")->numbers;
+  EXPECT_EQ(judged, std::multiset<float>(all.begin(), all.end()));
+}
+
+TEST_F(Tune, AStopEndsTheSearchWithTheBestSoFar) {
+  std::stop_source stop;
+  std::size_t finished = 0;
+  const TuneResult result = tune(loans(), loan_options(), {.trials = 1000},
+                                 {.progress =
+                                      [&](const TuneProgress& progress) {
+                                        finished = progress.runs.size();
+                                        if (finished >= 5) stop.request_stop();
+                                      },
+                                  .stop = stop.get_token()});
+  EXPECT_TRUE(result.stopped);
+  EXPECT_FALSE(result.trained.stopped);
+  EXPECT_LT(result.runs.size(), 20u);
+  EXPECT_EQ(result.trained.best.front().valid_metric, result.runs.front().valid_metric);
+}
+
+TEST_F(Tune, TimeEndsASearchWithoutTrials) {
+  const TuneResult result = tune(loans(), loan_options(), {.minutes = 1e-4});
+  EXPECT_FALSE(result.stopped);
+  EXPECT_EQ(result.trained.options.epochs > 0, true);
+}
+
+TEST_F(Tune, RefusesWhatLeavesNothingToChooseOn) {
+  TrainOptions all_rows = loan_options();
+  all_rows.valid_fraction = 0;
+  TrainOptions patient = loan_options();
+  patient.patience = 3;
+  const std::tuple<TrainOptions, TuneOptions, TuneControl, const char*> bad[] = {
+      {all_rows, {}, {}, "valid_fraction: 0 leaves no rows"},
+      {loan_options(), {.folds = 1}, {}, "1 fold has nothing to train on"},
+      {loan_options(), {.folds = 100, .search = {"x"}}, {}, "wanted name=low:high"},
+      {loan_options(), {.folds = 3}, {.valid = &loans()}, "wanted one of the two"},
+      {patient, {.folds = 3}, {}, "patience: does not go with folds"},
+      {loan_options(), {.trials = -1}, {}, "trials: -1 is not between"},
+      {{.label = "nothing"}, {}, {}, "nothing"},
+  };
+  for (const auto& [options, tune_options, control, message] : bad)
+    EXPECT_THAT(
+        error_of([&, &o = options, &t = tune_options, &c = control] { tune(loans(), o, t, c); }),
+        HasSubstr(message));
+}
+
+}  // namespace
+}  // namespace espalier
