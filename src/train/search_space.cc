@@ -44,16 +44,20 @@ std::string around(const char* name, double value, double down, double up) {
 // Ranges for what is known to matter. The settled defaults follow from the size of the table, so
 // ranges around them do too; penalties and noise, which are off, begin where they are felt.
 Strings default_ranges(const TrainOptions& settled) {
-  return {around("learning_rate", settled.learning_rate, 4, 4),
-          around("epochs", settled.epochs, 2, 2),
-          around("batch_size", settled.batch_size, 4, 2),
-          settled.weight_decay > 0 ? around("weight_decay", settled.weight_decay, 10, 4)
-                                   : "weight_decay=0.01:1:log",
-          "calibrator_hessian=0.0001:0.1:log",
-          "calibrator_laplacian=0.00001:0.01:log",
-          "lattice_laplacian=0.00001:0.01:log",
-          "lattice_torsion=0.00001:0.01:log",
-          "lattice_noise=0.01:0.3:log"};
+  Strings ranges = {around("learning_rate", settled.learning_rate, 4, 4),
+                    around("epochs", settled.epochs, 2, 2),
+                    around("batch_size", settled.batch_size, 4, 2),
+                    settled.weight_decay > 0 ? around("weight_decay", settled.weight_decay, 10, 4)
+                                             : "weight_decay=0.01:1:log",
+                    "calibrator_hessian=0.0001:0.1:log",
+                    "calibrator_laplacian=0.00001:0.01:log"};
+  const Architecture architecture = parse_architecture(settled.architecture);
+  const auto is_lattice = [](const LayerSpec& layer) { return layer.kind == LayerKind::lat; };
+  if (std::ranges::any_of(architecture.layers, is_lattice)) {
+    ranges.insert(ranges.end(), {"lattice_laplacian=0.00001:0.01:log",
+                                 "lattice_torsion=0.00001:0.01:log", "lattice_noise=0.01:0.3:log"});
+  }
+  return ranges;
 }
 
 Strings default_shapes(const TrainOptions& settled) {

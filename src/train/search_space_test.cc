@@ -125,6 +125,9 @@ TEST(SearchSpace, WhatIsGivenOrFixedIsNotSearchedUnlessAskedFor) {
   EXPECT_TRUE(find(space, "weight_decay")->always);
   ASSERT_NE(find(space, "learning_rate"), nullptr);
   EXPECT_FALSE(find(space, "learning_rate")->always);
+  const SearchSpace additive = space_of({.architecture = "calibrated-linear"}, {});
+  EXPECT_EQ(find(additive, "lattice_torsion"), nullptr);
+  EXPECT_NE(find(additive, "input_keypoints"), nullptr);
   const SearchSpace written = space_of({.architecture = "cal(20) lin(60) lat(20x3) lin(1)"}, {});
   for (const char* size : {"lattices", "lattice_size", "input_keypoints", "architecture"})
     EXPECT_EQ(find(written, size), nullptr) << size;

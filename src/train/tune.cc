@@ -210,9 +210,9 @@ class Search {
     std::optional<double> value;
     try {
       value = judge(problem_, options, control);
-    } catch (const Error& error) {
-      if (job.trial == 1 || error.kind() != ErrorKind::argument) throw;
-      value = std::nan("");  // settings with which training diverges at once
+    } catch (const Error&) {
+      if (job.trial == 1) throw;
+      value = std::nan("");  // the table is fine, so the settings made training diverge
     }
     if (!value) return std::nullopt;
     return TuneRun{.trial = job.trial,

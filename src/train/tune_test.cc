@@ -121,6 +121,21 @@ TEST_F(Tune, ALargerMetricIsBetterWhereItIs) {
     EXPECT_LE(run.valid_metric, result.runs.front().valid_metric);
 }
 
+TEST_F(Tune, SettingsThatDivergeAreTheWorstAndDoNotEndTheSearch) {
+  // Each step multiplies the weights by about 1 - 10 * 100.
+  const TuneOptions diverging = {.trials = 5,
+                                 .search = {"learning_rate=10:10", "weight_decay=100:100"},
+                                 .fix = {"architecture"}};
+  const auto search = [&] {
+    return tune(loans(), loan_options(), diverging, {.results = results_});
+  };
+  const TuneResult result = search();
+  EXPECT_EQ(result.runs.front().trial, 1);
+  EXPECT_TRUE(std::isnan(result.runs.back().valid_metric));
+  EXPECT_THAT(lines().back(), HasSubstr("\"value\":null"));
+  EXPECT_EQ(texts_of(search().runs), texts_of(result.runs));
+}
+
 TEST_F(Tune, TheFinalModelMayBeAnEnsemble) {
   TrainOptions options = loan_options();
   options.ensemble = 3;
