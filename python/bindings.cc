@@ -232,7 +232,13 @@ void define_certificate(nb::module_& m) {
       .def_ro("largest_drop", &Certificate::largest_drop)
       .def_ro("seed", &Certificate::seed)
       .def_ro("culprits", &Certificate::culprits)
-      .def_prop_ro("holds", &Certificate::holds);
+      .def_prop_ro("holds", &Certificate::holds)
+      .def("__repr__", [](const Certificate& self) {
+        return "<espalier.Certificate " + self.model_hash + ": " +
+               std::to_string(self.inequalities) + " inequalities, " +
+               std::to_string(self.violations) + " violated; " + std::to_string(self.pairs) +
+               " pairs, " + std::to_string(self.pair_violations) + " fell>";
+      });
 }
 
 void define_model(nb::module_& m) {

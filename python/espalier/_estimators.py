@@ -2,23 +2,23 @@
 """The scikit-learn estimators."""
 from __future__ import annotations
 
-import difflib
-import sys
 import warnings
 from typing import Any
 
 import numpy as np
 
 from . import _core
+from ._arguments import (Named, category_test, directions_of, free_name, label_column, orders_of,
+                         require_as_many)
 from ._model import Model
-from ._params import LEFT_OUT, RENAMED, options_json, seed_of, threads_of, with_parameters
+from ._params import options_json, seed_of, threads_of, with_parameters
 from ._progress import progress_of
 from ._sklearn import (BaseEstimator, ClassifierMixin, NotFittedError, RegressorMixin,
-                       check_classification_targets, column_or_1d, type_of_target)
+                       check_classification_targets, type_of_target)
 from ._tables import Input, default_names, is_frame, read_table
 
-DIRECTIONS = {1: "increasing", -1: "decreasing", 0: "none"}
 IMPORTANCE_ROWS = 1000
+TOO_LARGE = "Input X contains infinity or a value too large for dtype('float32')"
 
 
 class Warning(UserWarning):  # noqa: A001 - as espalier.Error is the library's error
@@ -30,14 +30,14 @@ class _MonotonicEstimator(BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, callback: Any,
              progress: bool) -> Any:
-        is_category = self._category_test(X)
+        is_category = category_test(self.categorical_features, X)
         given = read_table(X, "X", is_category)
         table, names = given.table, given.table.names
-        self._require_size(table, len(names))
+        self._require_usable(table, len(names), least_rows=2)
         options = self._options(given)
         # The label and the weights are columns too, and no two columns share a name.
-        label = _free_name(getattr(y, "name", None) or "y", names)
-        weight = _free_name(getattr(sample_weight, "name", None) or "sample_weight",
+        label = free_name(getattr(y, "name", None) or "y", names)
+        weight = free_name(getattr(sample_weight, "name", None) or "sample_weight",
                             [*names, label])
         weights = self._weights(sample_weight, y, table.num_rows)
         options |= {"label": label, **self._add_label(table, label, y)}
@@ -56,7 +56,7 @@ class _MonotonicEstimator(BaseEstimator):
     def _keep(self, result: dict[str, Any], given: Input, sample: _core.Table,
               names: list[str]) -> None:
         self.model_ = Model(result["model"])
-        self.n_features_in_ = len(given.table.names) if not names else len(names)
+        self.n_features_in_ = len(names)
         if given.names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -71,15 +71,15 @@ class _MonotonicEstimator(BaseEstimator):
         by_name = dict(zip(self.model_.feature_names, moves / (moves.sum() or 1)))
         self.feature_importances_ = np.array([by_name.get(name, 0.0) for name in names])
 
-    def _require_size(self, table: _core.Table, num_columns: int) -> None:
+    def _require_usable(self, table: _core.Table, num_columns: int, least_rows: int) -> None:
         shape = (table.num_rows, num_columns)
-        for count, what in zip(shape[::-1], ("feature(s)", "sample(s)")):
-            if count == 0:
-                raise _core.Error(f"Found array with 0 {what} (shape={shape}) while a minimum of 1 "
-                                  f"is required by {type(self).__name__}.")
+        for count, least, what in ((num_columns, 1, "feature(s)"),
+                                   (table.num_rows, least_rows, "sample(s)")):
+            if count < least:
+                raise _core.Error(f"Found array with {count} {what} (shape={shape}) while a "
+                                  f"minimum of {least} is required by {type(self).__name__}.")
         if (column := table.infinite_column()) is not None:
-            raise _core.Error("Input X contains infinity or a value too large for "
-                              f"dtype('float32'): column '{column}'")
+            raise _core.Error(f"{TOO_LARGE}: column '{column}'")
 
     def _options(self, given: Input) -> dict[str, Any]:
         """The fields that the parameters stand for."""
@@ -88,24 +88,9 @@ class _MonotonicEstimator(BaseEstimator):
         options = {name: params[name] for name in fields if name in params}
         options["seed"] = seed_of(self.random_state)
         options["threads"] = threads_of(self.n_jobs)
-        options |= _directions(self.monotonic_cst, given.table.names)
-        options["order"] = _orders(self.order, given.table.orders)
+        options |= directions_of(self.monotonic_cst, given.table.names)
+        options["order"] = orders_of(self.order, given.table.orders)
         return options
-
-    def _category_test(self, X: Any) -> Any:
-        wanted = self.categorical_features
-        if wanted is None or (isinstance(wanted, str) and wanted == "from_dtype"):
-            return lambda name, index: False
-        wanted = np.asarray(wanted)
-        if wanted.dtype == bool:
-            wanted = np.flatnonzero(wanted)
-        chosen = set(wanted.tolist())
-        names = _names_of(X)
-        if names is not None and (unknown := [w for w in chosen if w not in names and
-                                              not (isinstance(w, int) and 0 <= w < len(names))]):
-            raise _core.Error(f"categorical_features: X has no column {unknown[0]!r}"
-                              f"{_hint(unknown[0], names)}")
-        return lambda name, index: name in chosen or index in chosen
 
     def _weights(self, sample_weight: Any, y: Any, num_rows: int) -> np.ndarray | None:
         if sample_weight is None:
@@ -117,6 +102,8 @@ class _MonotonicEstimator(BaseEstimator):
             raise _core.Error("Sample weights must be 1D array or scalar")
         if weights.shape != (num_rows,):
             raise _core.Error(f"sample_weight.shape == {weights.shape}, expected {(num_rows,)}!")
+        if not weights.any():
+            raise _core.Error("sample_weight: all weights are zero")
         return weights.reshape(-1, 1)
 
     def _valid_table(self, eval_set: Any, is_category: Any, names: list[str],
@@ -148,13 +135,10 @@ class _MonotonicEstimator(BaseEstimator):
         if (self._takes_rows and isinstance(X, np.ndarray) and X.dtype == np.float32 and
                 X.ndim == 2 and X.shape[1] == self.n_features_in_ and X.flags.c_contiguous and
                 not hasattr(self, "feature_names_in_") and X.size > 0):
-            rows = X
-        else:
-            rows = self._rows(X, model)
-        if _core.has_infinity(rows):
-            raise _core.Error("Input X contains infinity or a value too large for "
-                              "dtype('float32').")
-        return model._core.predict(rows, output, threads)
+            if _core.has_infinity(X):
+                raise _core.Error(TOO_LARGE)
+            return model._core.predict(X, output, threads)
+        return model._core.predict(self._rows(X, model), output, threads)
 
     def _rows(self, X: Any, model: Model) -> np.ndarray:
         fitted = getattr(self, "feature_names_in_", None)
@@ -167,8 +151,7 @@ class _MonotonicEstimator(BaseEstimator):
             raise _core.Error(f"X has {len(given.table.names)} features, but "
                               f"{type(self).__name__} is expecting {self.n_features_in_} features "
                               "as input.")
-        if given.table.num_rows == 0:
-            self._require_size(given.table, len(names))
+        self._require_usable(given.table, len(names), least_rows=1)
         if given.names is None and fitted is not None:
             warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was "
                           "fitted with feature names", stacklevel=4)
@@ -254,13 +237,13 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
             raise _core.Error(f"{type(self).__name__} requires y to be passed, but the target y is "
                               "None")
         name = getattr(y, "name", None)
-        labels = _column(y)
+        labels = label_column(y)
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)
         if len(self.classes_) > 2:
             raise _core.Error("Only binary classification is supported. The type of the target is "
                               f"{type_of_target(labels)}.")
-        return self._fit(X, _Named(labels, name), sample_weight, eval_set, callback, progress)
+        return self._fit(X, Named(labels, name), sample_weight, eval_set, callback, progress)
 
     def _options(self, given: Input) -> dict[str, Any]:
         options = super()._options(given)
@@ -273,14 +256,14 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
             return super()._weights(sample_weight, y, num_rows)
         given = 1.0 if sample_weight is None else sample_weight
         weights = super()._weights(given, y, num_rows)
-        labels = _column(y)
+        labels = label_column(y)
         for label, weight in self.class_weight.items():
             weights[labels == label] *= weight
         return weights
 
     def _add_label(self, table: _core.Table, name: str, y: Any) -> dict[str, Any]:
-        labels = _column(y)
-        _require_as_many(labels, table.num_rows)
+        labels = label_column(y)
+        require_as_many(labels, table.num_rows)
         classes = self.classes_
         numeric = classes.dtype.kind in "iuf"
         if numeric and len(np.unique(classes.astype(np.float32))) == len(classes):
@@ -305,7 +288,8 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The likelier class, one a row."""
-        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        is_second = self.decision_function(X) > 0
+        return self.classes_[is_second.astype(np.intp)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -350,8 +334,8 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
         return self._fit(X, y, sample_weight, eval_set, callback, progress)
 
     def _add_label(self, table: _core.Table, name: str, y: Any) -> dict[str, Any]:
-        values = _column(y)
-        _require_as_many(values, table.num_rows)
+        values = label_column(y)
+        require_as_many(values, table.num_rows)
         try:
             numbers = values.astype(np.float64)
         except (TypeError, ValueError) as error:
@@ -367,100 +351,6 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The label, one float32 a row."""
         return self._predict(X, "prediction")
-
-
-class _Named:
-    """An array that kept the name of its column."""
-
-    def __init__(self, values: np.ndarray, name: str | None) -> None:
-        self.values, self.name = values, name
-
-    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
-        return self.values
-
-
-def _column(y: Any) -> np.ndarray:
-    """y as an array of one dimension without missing values."""
-    if isinstance(y, _Named):
-        return y.values
-    values = column_or_1d(np.asarray(y), warn=True)
-    if values.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported\n{values}\n")
-    if (values.dtype.kind == "f" and np.isnan(values).any()) or (
-            values.dtype.kind == "O" and any(v is None or v != v for v in values)):
-        raise _core.Error("Input y contains NaN.")
-    if values.dtype.kind == "f" and np.isinf(values).any():
-        raise _core.Error("Input y contains infinity or a value too large for dtype('float32').")
-    return values
-
-
-def _require_as_many(values: np.ndarray, num_rows: int) -> None:
-    if len(values) != num_rows:
-        raise _core.Error("Found input variables with inconsistent numbers of samples: "
-                          f"{[num_rows, len(values)]}")
-
-
-def _names_of(X: Any) -> list[str] | None:
-    """The names of the columns, where they can be had without reading X."""
-    if hasattr(X, "column_names"):
-        return list(X.column_names)
-    if is_frame(X) and hasattr(X, "columns"):
-        return list(X.columns)
-    if isinstance(X, dict):
-        return list(X)
-    return default_names(X.shape[1]) if hasattr(X, "shape") and len(X.shape) == 2 else None
-
-
-def _free_name(name: Any, taken: list[str]) -> str:
-    free = str(name)
-    while free in taken:
-        free += "_"
-    return free
-
-
-def _hint(name: Any, names: list[str]) -> str:
-    close = difflib.get_close_matches(str(name), names, 1)
-    return f"; did you mean '{close[0]}'?" if close else ""
-
-
-def _directions(monotonic_cst: Any, names: list[str]) -> dict[str, list[str]]:
-    """The fields increasing and decreasing."""
-    if monotonic_cst is None:
-        return {}
-    if not isinstance(monotonic_cst, dict):
-        wanted = np.asarray(monotonic_cst).tolist()
-        if not isinstance(wanted, list) or len(wanted) != len(names):
-            raise _core.Error(f"monotonic_cst: wanted a value for each of the {len(names)} "
-                              f"columns, found {monotonic_cst!r}")
-        monotonic_cst = dict(zip(names, wanted))
-    found: dict[str, list[str]] = {word: [] for word in DIRECTIONS.values()}
-    for name, value in monotonic_cst.items():
-        if name not in names:
-            raise _core.Error(f"monotonic_cst: X has no column '{name}'{_hint(name, names)}")
-        word = DIRECTIONS.get(value, value)
-        if word not in found:
-            raise _core.Error(f"monotonic_cst: '{name}': {value!r} is no direction; wanted 1 or "
-                              "'increasing', -1 or 'decreasing', 0 or 'none'")
-        found[word].append(name)
-    return {word: found[word] for word in ("increasing", "decreasing")}
-
-
-def _orders(order: Any, of_dtypes: dict[str, list[str]]) -> list[str]:
-    """The field order, from the parameter and from ordered dtypes."""
-    if order is None or isinstance(order, dict):
-        orders = {**of_dtypes, **(order or {})}
-        texts = []
-    else:
-        texts = [order] if isinstance(order, str) else list(order)
-        named = {text.partition("=")[0] for text in texts}
-        orders = {name: words for name, words in of_dtypes.items() if name not in named}
-    for name, words in orders.items():
-        if "=" in name or any("<" in word for word in words):
-            raise _core.Error(f"order: column '{name}': its name has a '=' or one of its words a "
-                              "'<', which cannot be written as an order; rename it or make the "
-                              "column unordered")
-        texts.append(f"{name}={'<'.join(words)}")
-    return texts
 
 
 def _warn(message: str) -> None:
