@@ -44,12 +44,16 @@ except ImportError:
     class ClassifierMixin:  # type: ignore[no-redef]
         """Judges a classifier."""
 
+        predict: Any
+
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
             """The share of rows whose class is predicted."""
             return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
     class RegressorMixin:  # type: ignore[no-redef]
         """Judges a regressor."""
+
+        predict: Any
 
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
             """R^2, the share of the variance that is explained."""
@@ -59,14 +63,14 @@ except ImportError:
             return float(1 - np.average(missed, weights=sample_weight) /
                          np.average(around_mean, weights=sample_weight))
 
-    def check_classification_targets(y: Any) -> None:  # type: ignore[misc]
+    def check_classification_targets(y: Any) -> None:
         """The library refuses labels of more than two values."""
 
-    def type_of_target(y: Any) -> str:  # type: ignore[misc]
+    def type_of_target(y: Any) -> str:
         """binary or multiclass."""
         return "binary" if len(np.unique(y)) <= 2 else "multiclass"
 
-    def column_or_1d(y: Any, *, warn: bool = False) -> np.ndarray:  # type: ignore[misc]
+    def column_or_1d(y: Any, *, warn: bool = False) -> np.ndarray:
         """y as one dimension."""
         y = np.asarray(y)
         if y.ndim == 2 and y.shape[1] == 1:
@@ -75,7 +79,7 @@ except ImportError:
             raise Error(f"y should be a 1d array, got an array of shape {y.shape} instead.")
         return y
 
-    def check_random_state(seed: Any) -> Any:  # type: ignore[misc]
+    def check_random_state(seed: Any) -> Any:
         """A generator of random numbers."""
         return np.random.RandomState(seed) if seed is None or isinstance(seed, int) else seed
 

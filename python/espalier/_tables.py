@@ -136,11 +136,11 @@ def as_floats(values: np.ndarray) -> np.ndarray:
 def _add_column(table: _core.Table, name: str, column: Any, is_category: bool) -> None:
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(column, pandas.Series):
-        column = _read_series(table, name, column, pandas)
+        column = _read_series(name, column, pandas)
     if isinstance(column, _Words):
         column.add_to(table, name)
         return
-    values = np.asarray(column)
+    values: Any = np.asarray(column)
     if values.ndim != 1:
         raise _core.Error(f"column '{name}' has {values.ndim} dimensions, wanted one")
     if values.dtype.kind in "OSUT":
@@ -188,7 +188,7 @@ def _words_of_numbers(values: np.ndarray) -> _Words:
                   np.where(missing[codes], -1, codes))
 
 
-def _read_series(table: _core.Table, name: str, series: Any, pandas: Any) -> Any:
+def _read_series(name: str, series: Any, pandas: Any) -> Any:
     """A pandas column as words, or as an array of numbers or objects."""
     if isinstance(series.dtype, pandas.CategoricalDtype):
         words = [_word(category) for category in series.cat.categories]
