@@ -32,12 +32,9 @@ Output output_of(const std::string& word) {
   throw Error(ErrorKind::argument, "output: '" + word + "' is neither prediction nor score");
 }
 
-// Lists of fields.
-
-template <class Options>
-nb::list fields_of() {
+nb::list train_fields() {
   nb::list fields;
-  const Options defaults;
+  const TrainOptions defaults;
   visit_fields(defaults, [&](const Field& field, const auto& value) {
     using Value = std::remove_cvref_t<decltype(value)>;
     nb::dict entry;
@@ -279,8 +276,7 @@ NB_MODULE(_core, m) {
   define_certificate(m);
   define_tables(m);
   define_model(m);
-  m.def("train_fields", &fields_of<TrainOptions>);
-  m.def("simulate_fields", &fields_of<SimulateOptions>);
+  m.def("train_fields", &train_fields);
   m.def("train", &train_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
   m.def("has_infinity", &has_infinity, nb::arg().noconvert());
 }

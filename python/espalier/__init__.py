@@ -8,6 +8,7 @@
 >>> risk.fit(loans, y).model_.verify().holds
 True
 """
+from . import plot
 from ._core import Certificate, Error, LayerProof
 from ._core import version as __version__
 from ._estimators import MonotonicClassifier, MonotonicRegressor, Warning
@@ -16,4 +17,4 @@ from ._simulate import simulate
 
 __all__ = ["Calibrator", "Certificate", "Error", "Lattice", "LayerProof", "Model",
            "MonotonicClassifier", "MonotonicRegressor", "Warning", "__version__", "load",
-           "simulate"]
+           "plot", "simulate"]

@@ -4,7 +4,7 @@
 Each function takes a `Model` or a fitted estimator, draws into `ax` or into a new figure, and
 returns what it drew into.
 
->>> import espalier, espalier.plot
+>>> import espalier
 >>> loans = espalier.simulate(rows=300)
 >>> y = loans.pop("default")
 >>> risk = espalier.MonotonicClassifier(monotonic_cst={"debt_ratio": 1}, epochs=1).fit(loans, y)
