@@ -9,9 +9,10 @@ RUNS ?= 10000000
 # Tasks and flags of bench/run.py, and what it is compared with.
 BENCH ?=
 PEERS = xgboost lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras
-# What the tests of the Python package use, and what builds it.
-PYTHON_PACKAGES = scikit-build-core nanobind numpy scikit-learn pandas polars pyarrow matplotlib \
-                  xgboost-cpu joblib pytest tqdm
+# What builds the Python package, and what its tests use.
+WHEEL_TOOLS = scikit-build-core nanobind
+PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest tqdm
+pip = build/python/bin/pip --disable-pip-version-check
 FUZZERS = csv model config architecture
 say = @printf '\n== %s\n' "$(1)"
 
@@ -51,15 +52,14 @@ wheel: deps  ## build the Python package: a wheel in build/dist, its tools in bu
 	@tools/install_deps.sh python3-venv python3-dev
 	$(call say,Building the wheel)
 	@[ -x build/python/bin/pip ] || python3 -m venv build/python
-	@build/python/bin/pip install --quiet --disable-pip-version-check $(PYTHON_PACKAGES)
+	@$(pip) install --quiet $(WHEEL_TOOLS)
 	@rm -rf build/dist
-	@build/python/bin/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
-	  --wheel-dir build/dist .
+	@$(pip) wheel --quiet --no-build-isolation --no-deps --wheel-dir build/dist .
 
 test-python: build wheel
 	$(call say,Testing the Python package)
-	@build/python/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
-	  build/dist/*.whl
+	@$(pip) install --quiet $(PYTHON_PEERS)
+	@$(pip) install --quiet --no-deps --force-reinstall build/dist/*.whl
 	@build/python/bin/python -m pytest -q
 
 test-asan test-tsan: test-%: deps

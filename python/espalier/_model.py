@@ -48,8 +48,8 @@ class Model:
     >>> import espalier
     >>> loans = espalier.simulate(rows=500)
     >>> y = loans.pop("default")
-    >>> fitted = espalier.MonotonicClassifier(monotonic_cst={"debt_ratio": 1}, epochs=1).fit(loans, y)
-    >>> model = fitted.model_
+    >>> risk = espalier.MonotonicClassifier(monotonic_cst={"debt_ratio": 1}, epochs=1)
+    >>> model = risk.fit(loans, y).model_
     >>> model.predict(loans).shape
     (500,)
     >>> model.verify().holds
