@@ -124,10 +124,19 @@ nb::ndarray<nb::numpy, float> rows_of(const ServedModel& served, const Borrowing
   return to_numpy(std::move(rows), {table.table.num_rows, served.predictor().num_features()});
 }
 
+// Raises KeyboardInterrupt after Ctrl-C; for callbacks of long work, which runs without the GIL.
+void raise_interrupts() {
+  const nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 Certificate verify_model(const ServedModel& served, std::size_t pairs, std::uint64_t seed,
                          int threads) {
   const nb::gil_scoped_release unlocked;
-  return verify(served.model(), {.pairs = pairs, .seed = seed, .threads = threads});
+  return verify(served.model(),
+                {.pairs = pairs, .seed = seed, .threads = threads, .progress = [](std::size_t) {
+                   raise_interrupts();
+                 }});
 }
 
 // Training.
@@ -159,9 +168,9 @@ class PythonProgress {
     const auto now = std::chrono::steady_clock::now();
     if (!progress.epoch_finished && now < next_) return;
     next_ = now + std::chrono::milliseconds(50);
-    const nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    raise_interrupts();
     if (callback_.is_none()) return;
+    const nb::gil_scoped_acquire gil;
     if (nb::cast<bool>(callback_(to_dict(progress)))) stop_.request_stop();
   }
 

@@ -15,6 +15,11 @@ from ._estimators import MonotonicClassifier, MonotonicRegressor, Warning
 from ._model import Calibrator, Lattice, Model, load
 from ._simulate import simulate
 
+# Their users look for them here.
+for _public in (Calibrator, Certificate, Error, Lattice, LayerProof, Model, MonotonicClassifier,
+                MonotonicRegressor, Warning):
+    _public.__module__ = __name__
+
 __all__ = ["Calibrator", "Certificate", "Error", "Lattice", "LayerProof", "Model",
            "MonotonicClassifier", "MonotonicRegressor", "Warning", "__version__", "load",
            "plot", "simulate"]

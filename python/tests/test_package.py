@@ -9,6 +9,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import espalier
@@ -26,12 +27,14 @@ def test_examples_of_docstrings_run(name, tmp_path, monkeypatch):
     assert doctest.testmod(module).failed == 0
 
 
-def test_the_code_of_the_page_runs(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_the_code_of_the_pages_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "python.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert len(blocks) > 4
-    exec(compile("\n".join(blocks), "docs/python.md", "exec"), {})
+    pd.DataFrame(espalier.simulate(rows=500)).to_csv("loans.csv", index=False)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(),
+                        re.MULTILINE | re.DOTALL)
+    assert blocks
+    exec(compile("\n".join(blocks), page, "exec"), {})
 
 
 def stub_signature(path, class_name):

@@ -125,6 +125,15 @@ def test_an_interrupt_stops_a_fit():
     timer.join()
 
 
+def test_an_interrupt_stops_a_hunt():
+    model = MonotonicRegressor(monotonic_cst=[1, 0, 0], epochs=1).fit(X, Y).model_
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.verify(pairs=10**12)
+    timer.join()
+
+
 def test_other_threads_run_while_one_fits():
     ticks, is_over = [], threading.Event()
 
