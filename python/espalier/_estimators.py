@@ -38,7 +38,7 @@ class _MonotonicEstimator(BaseEstimator):
         # The label and the weights are columns too, and no two columns share a name.
         label = free_name(getattr(y, "name", None) or "y", names)
         weight = free_name(getattr(sample_weight, "name", None) or "sample_weight",
-                            [*names, label])
+                           [*names, label])
         weights = self._weights(sample_weight, y, table.num_rows)
         options |= {"label": label, **self._add_label(table, label, y)}
         if weights is not None:

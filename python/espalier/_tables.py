@@ -94,7 +94,6 @@ def _read_frame(X: Any, table: _core.Table, is_category: IsCategory,
     else:
         renamed = (lambda _, index: is_category(names[index], index)) if names else is_category
         table.add_arrow(X.__arrow_c_stream__(), renamed)
-        table.orders = {**table.orders, **_polars_orders(X)}
         return table.names
     strings = [isinstance(name, str) for name in found]
     if any(strings) and not all(strings):
@@ -105,15 +104,6 @@ def _read_frame(X: Any, table: _core.Table, is_category: IsCategory,
     for index, (name, column) in enumerate(zip(kept, columns)):
         _add_column(table, name, column, is_category(name, index))
     return found if found and all(strings) else None
-
-
-def _polars_orders(X: Any) -> dict[str, list[str]]:
-    """The words of the Enum columns, which are ordered but do not say so in Arrow."""
-    polars = sys.modules.get("polars")
-    if polars is None or not isinstance(X, polars.DataFrame):
-        return {}
-    return {name: dtype.categories.to_list() for name, dtype in X.schema.items()
-            if isinstance(dtype, polars.Enum)}
 
 
 def _read_array(array: np.ndarray, table: _core.Table, is_category: IsCategory,
@@ -182,10 +172,9 @@ def _word(value: Any) -> str:
 
 
 def _words_of_numbers(values: np.ndarray) -> _Words:
+    # NaN becomes the word nan, which means missing.
     numbers, codes = np.unique(values, return_inverse=True)
-    missing = np.isnan(numbers) if numbers.dtype.kind == "f" else np.zeros(len(numbers), dtype=bool)
-    return _Words([number_word(number) for number in numbers],
-                  np.where(missing[codes], -1, codes))
+    return _Words([number_word(number) for number in numbers], codes)
 
 
 def _read_series(name: str, series: Any, pandas: Any) -> Any:

@@ -149,12 +149,23 @@ def test_ordered_categories_may_be_monotone(X):
     assert (np.diff(wanted.predict(rows)) >= 0).all()
 
 
+def test_orders_of_dtypes_and_of_the_parameter_add_up():
+    dtype = pd.CategoricalDtype(["Paris", "Köln", "a rather long name of a city"], ordered=True)
+    found = fit(WORDS.astype({"city": dtype}), WORD_LABELS, order=["size=L<M<S"])
+    assert [f["kind"] for f in found.model_.info["features"]] == ["ordered", "ordered", "number"]
+    assert found.model_.info["features"][1]["words"] == ["L", "M", "S"]
+
+
 def test_numbers_can_be_categories():
     X = np.random.default_rng(4).integers(0, 5, size=(200, 2))
     y = X[:, 0] == 3
+    holes = X.astype(float)
+    holes[::5, 0] = np.nan
+    assert "" in fit(holes, y, categorical_features=[0]).model_.info["features"][0]["words"]
+    frame = pd.DataFrame(X, columns=["x0", "x1"])
     for given, features in ((X, [0]), (X, [True, False]), (X.astype(float), ["x0"]),
-                            (pd.DataFrame(X, columns=["x0", "x1"]), ["x0"]),
-                            (pl.DataFrame(X, schema=["x0", "x1"]), ["x0"])):
+                            (X.astype(np.float32), [0]), (frame, ["x0"]),
+                            (pl.from_pandas(frame), ["x0"])):
         found = fit(given, y, categorical_features=features)
         first, second = found.model_.info["features"]
         assert first["kind"] == "category" and sorted(first["words"]) == list("01234")

@@ -11,6 +11,7 @@ import pytest
 
 import espalier
 from espalier import MonotonicClassifier, MonotonicRegressor
+from espalier._progress import KEYS, progress_of
 
 DRAW = np.random.default_rng(1)
 X = DRAW.uniform(size=(400, 3)).astype(np.float32)
@@ -65,7 +66,7 @@ def test_class_weights_move_the_probabilities():
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [-1, 1], [False, True], ["no", "yes"], [2.0, 7.0],
-                                    [2**40, 2**40 + 1], [9, 10**9 + 7]])
+                                    [2**40, 2**40 + 1], [99999999, 100000000]])
 def test_classes_keep_their_type_and_order(labels):
     y = np.array(labels)[(Y > 1).astype(int)]
     fitted = MonotonicClassifier(epochs=20).fit(X, y)
@@ -100,6 +101,15 @@ def test_a_callback_sees_every_epoch_and_can_end_training():
     assert [epoch["epoch"] for epoch in seen] == [1, 2, 3] and fitted.n_iter_ == 3
     assert seen[0]["metric"] == "mse" and seen[0]["epochs"] == 50
     assert seen[1]["train_loss"] == fitted.history_["train_loss"][1]
+
+
+def test_a_callback_is_not_called_within_epochs():
+    seen = []
+    with progress_of(seen.append, False) as report:
+        running = dict.fromkeys(KEYS, 0) | {"loss": 1, "rows_done": 1, "rows_total": 2}
+        assert not report(running | {"epoch_finished": False}) and not seen
+        report(running | {"epoch_finished": True})
+    assert seen == [dict.fromkeys(KEYS, 0)]
 
 
 def test_what_a_callback_raises_leaves_fit():
