@@ -7,11 +7,16 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <stop_token>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "arrow.h"
 #include "espalier/espalier.h"
@@ -57,8 +62,6 @@ bool has_infinity(const Rows& rows) {
   const float* const begin = rows.data();
   return std::any_of(begin, begin + rows.size(), [](float value) { return std::isinf(value); });
 }
-
-// Models.
 
 // A model, its predictor, and working memory that calls take and give back.
 class ServedModel {
@@ -139,8 +142,6 @@ Certificate verify_model(const ServedModel& served, std::size_t pairs, std::uint
                  }});
 }
 
-// Training.
-
 nb::dict to_dict(const Progress& progress) {
   nb::dict dict;
   dict["member"] = progress.member;
@@ -213,11 +214,7 @@ nb::dict train_model(BorrowingTable& table, const std::string& options_json, Bor
   }();
   nb::dict dict;
   dict["model"] = nb::cast(std::make_unique<ServedModel>(result.model));
-  dict["options"] = to_json(result.options);
-  dict["metric"] = std::string(to_word(result.metric));
   dict["history"] = to_list(result.history);
-  dict["best"] = to_list(result.best);
-  dict["stopped"] = result.stopped;
   return dict;
 }
 

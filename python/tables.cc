@@ -12,6 +12,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "arrow.h"
@@ -101,6 +102,8 @@ void add_matrix(BorrowingTable& to, const std::vector<std::string>& names, const
 
 void add_arrow(BorrowingTable& to, nb::capsule stream,
                const std::function<bool(const std::string&, std::size_t)>& is_category) {
+  if (stream.name() == nullptr || std::string_view(stream.name()) != "arrow_array_stream")
+    throw nb::type_error("__arrow_c_stream__ gave no Arrow stream");
   read_arrow(*static_cast<ArrowArrayStream*>(stream.data()), is_category, to);
 }
 
