@@ -16,6 +16,7 @@ import numpy as np
 from . import _core
 
 IsCategory = Callable[[str, int], bool]
+NUMBERS = (bool, int, float, np.number, np.bool_)
 WANTED = "wanted numbers, booleans, strings or categories"
 
 
@@ -168,7 +169,8 @@ def number_word(value: Any) -> str:
 
 
 def _word(value: Any) -> str:
-    return value if isinstance(value, str) else number_word(value)
+    """A category of pandas as a word: a number, or whatever it prints, such as an interval."""
+    return number_word(value) if isinstance(value, NUMBERS) else str(value)
 
 
 def _words_of_numbers(values: np.ndarray) -> _Words:
@@ -215,7 +217,7 @@ def _read_objects(name: str, values: np.ndarray) -> np.ndarray | _Words:
             codes[row] = -1
         elif isinstance(value, str):
             codes[row] = index.setdefault(value, len(index))
-        elif isinstance(value, (bool, int, float, np.number, np.bool_)):
+        elif isinstance(value, NUMBERS):
             a_number = value
             numbers[row] = value
         else:

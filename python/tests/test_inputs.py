@@ -149,6 +149,14 @@ def test_ordered_categories_may_be_monotone(X):
     assert (np.diff(wanted.predict(rows)) >= 0).all()
 
 
+def test_intervals_of_pandas_are_ordered_words():
+    binned = WORDS.assign(x=pd.cut(WORDS["x"], 4))
+    found = fit(binned, WORD_LABELS, monotonic_cst={"x": 1})
+    assert found.model_.info["features"][2]["words"] == [str(i) for i in binned["x"].cat.categories]
+    assert found.model_.verify(pairs=100).increasing == ["x"]
+    np.testing.assert_array_equal(found.predict(binned), found.model_.predict(binned))
+
+
 def test_orders_of_dtypes_and_of_the_parameter_add_up():
     dtype = pd.CategoricalDtype(["Paris", "Köln", "a rather long name of a city"], ordered=True)
     found = fit(WORDS.astype({"city": dtype}), WORD_LABELS, order=["size=L<M<S"])
