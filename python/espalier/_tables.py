@@ -39,32 +39,29 @@ def is_frame(X: Any) -> bool:
 
 def read_table(X: Any, place: str, is_category: IsCategory,
                names: Sequence[str] | None = None) -> Input:
-    """The table of X. `is_category(name, index)` says which numbers count as words; `names`
-    replace the names of the columns."""
+    """The table of X. `is_category(name, index)` says which numbers count as words; `names` are
+    those of the columns of an array."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError("Sparse data was passed, but dense data is required. "
                         "Use '.toarray()' to convert to a dense numpy array.")
     table = _core.Table(place)
-    found: list[str] | None
     if is_frame(X):
-        found = _read_frame(X, table, is_category, names)
-    else:
-        found = None
-        array = as_array(X, place)
-        if names is not None and array.shape[1] != len(names):
-            raise _core.Error(f"{place} has {array.shape[1]} columns, wanted {len(names)}")
-        _read_array(array, table, is_category, names or default_names(array.shape[1]))
-    if names is not None:
-        table.names = list(names)
-    _require_distinct(table)
-    return Input(table, found)
+        found = _read_frame(X, table, is_category)
+        _require_distinct(table)
+        return Input(table, found)
+    array = _as_array(X, place)
+    if names is not None and array.shape[1] != len(names):
+        raise _core.Error(f"{place} has {array.shape[1]} columns, wanted {len(names)}")
+    _read_array(array, table, is_category, names or default_names(array.shape[1]))
+    return Input(table, None)
 
 
 def default_names(count: int) -> list[str]:
+    """The names of the columns of an array, as scikit-learn has them."""
     return [f"x{i}" for i in range(count)]
 
 
-def as_array(X: Any, place: str = "X") -> np.ndarray:
+def _as_array(X: Any, place: str) -> np.ndarray:
     """X as an array of two dimensions."""
     array = np.asarray(X)
     if array.dtype.kind == "c":
@@ -84,8 +81,8 @@ def _require_distinct(table: _core.Table) -> None:
         raise _core.Error(f"two columns are named '{twice}'")
 
 
-def _read_frame(X: Any, table: _core.Table, is_category: IsCategory,
-                names: Sequence[str] | None) -> list[str] | None:
+def _read_frame(X: Any, table: _core.Table, is_category: IsCategory) -> list[str] | None:
+    """Adds the columns of X and returns their names if they are strings."""
     if isinstance(X, Mapping):
         found: list[Any] = list(X)
         columns = [X[name] for name in found]
@@ -93,15 +90,14 @@ def _read_frame(X: Any, table: _core.Table, is_category: IsCategory,
         found = list(X.columns)
         columns = [X.iloc[:, i] for i in range(len(found))]
     else:
-        renamed = (lambda _, index: is_category(names[index], index)) if names else is_category
-        table.add_arrow(X.__arrow_c_stream__(), renamed)
+        table.add_arrow(X.__arrow_c_stream__(), is_category)
         return table.names
     strings = [isinstance(name, str) for name in found]
     if any(strings) and not all(strings):
         kinds = sorted({type(name).__name__ for name in found})
         raise TypeError("Feature names are only supported if all input features have string "
                         f"names, but your input has {kinds} as feature name / column name types.")
-    kept = names or (found if all(strings) else default_names(len(found)))
+    kept = found if all(strings) else default_names(len(found))
     for index, (name, column) in enumerate(zip(kept, columns)):
         _add_column(table, name, column, is_category(name, index))
     return found if found and all(strings) else None
@@ -111,13 +107,13 @@ def _read_array(array: np.ndarray, table: _core.Table, is_category: IsCategory,
                 names: Sequence[str]) -> None:
     categories = [is_category(name, index) for index, name in enumerate(names)]
     if array.dtype.kind in "biuf" and not any(categories):
-        table.add_matrix(list(names), as_floats(array))
+        table.add_matrix(list(names), _as_floats(array))
         return
     for index, name in enumerate(names):
         _add_column(table, name, array[:, index], categories[index])
 
 
-def as_floats(values: np.ndarray) -> np.ndarray:
+def _as_floats(values: np.ndarray) -> np.ndarray:
     """Numbers as the float32 or float64 that the library reads."""
     if values.dtype in (np.float32, np.float64):
         return values
@@ -143,7 +139,7 @@ def _add_column(table: _core.Table, name: str, column: Any, is_category: bool) -
     elif is_category:
         _words_of_numbers(values).add_to(table, name)
     else:
-        table.add_matrix([name], as_floats(values).reshape(-1, 1))
+        table.add_matrix([name], _as_floats(values).reshape(-1, 1))
 
 
 class _Words(NamedTuple):
