@@ -11,7 +11,8 @@ BENCH ?=
 PEERS = xgboost lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras
 # What builds the Python package, and what its tests use.
 WHEEL_TOOLS = scikit-build-core nanobind
-PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest tqdm
+PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest tqdm \
+               mypy
 pip = build/python/bin/pip --disable-pip-version-check
 FUZZERS = csv model config architecture
 say = @printf '\n== %s\n' "$(1)"

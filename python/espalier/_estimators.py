@@ -15,7 +15,7 @@ from ._params import options_json, seed_of, threads_of, with_parameters
 from ._progress import progress_of
 from ._sklearn import (BaseEstimator, ClassifierMixin, NotFittedError, RegressorMixin,
                        check_classification_targets, type_of_target)
-from ._tables import Input, default_names, is_frame, read_table
+from ._tables import Input, default_names, is_frame, read_table, rows_of
 
 IMPORTANCE_ROWS = 1000
 TOO_LARGE = "Input X contains infinity or a value too large for dtype('float32')"
@@ -65,8 +65,9 @@ class _MonotonicEstimator(BaseEstimator):
         self.history_ = {key: np.array([epoch[key] for epoch in history])
                          for key in ("member", "epoch", "train_loss", "valid_metric")}
         self.n_iter_ = int(self.history_["epoch"].max())
-        # Whether rows of numbers can go to the predictor as they are.
-        self._takes_rows = self.model_.feature_names == names and not self.model_._categories
+        # Whether rows of numbers can go to the predictor as they are, with nothing to warn of.
+        self._takes_rows = (given.names is None and self.model_.feature_names == names and
+                            not self.model_._categories)
         moves = self.model_._importance(self.model_._core.rows(sample), 1)
         by_name = dict(zip(self.model_.feature_names, moves / (moves.sum() or 1)))
         self.feature_importances_ = np.array([by_name.get(name, 0.0) for name in names])
@@ -132,13 +133,12 @@ class _MonotonicEstimator(BaseEstimator):
     def _predict(self, X: Any, output: str) -> np.ndarray:
         model = self._require_fitted()
         threads = threads_of(self.n_jobs)
-        if (self._takes_rows and isinstance(X, np.ndarray) and X.dtype == np.float32 and
-                X.ndim == 2 and X.shape[1] == self.n_features_in_ and X.flags.c_contiguous and
-                not hasattr(self, "feature_names_in_") and X.size > 0):
-            if _core.has_infinity(X):
-                raise _core.Error(TOO_LARGE)
-            return model._core.predict(X, output, threads)
-        return model._core.predict(self._rows(X, model), output, threads)
+        rows = rows_of(X) if self._takes_rows else None
+        if rows is None or rows.shape[1] != self.n_features_in_ or len(rows) == 0:
+            return model._core.predict(self._rows(X, model), output, threads)
+        if _core.has_infinity(rows):
+            raise _core.Error(TOO_LARGE)
+        return model._core.predict(rows, output, threads)
 
     def _rows(self, X: Any, model: Model) -> np.ndarray:
         fitted = getattr(self, "feature_names_in_", None)

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._params import threads_of
-from ._tables import is_frame, read_table
+from ._tables import is_frame, read_table, rows_of
 
 OutputWord = Literal["prediction", "score"]
 
@@ -121,7 +121,7 @@ class Model:
         the indices of their words.
 
         Frames are matched by column name, and columns that the model does not read are ignored. An
-        array has the columns of feature_names in that order.
+        array has the columns of feature_names in that order, its categories as words.
         """
         names = None if is_frame(X) else self.feature_names
         table = read_table(X, "X", lambda name, _: name in self._categories, names).table
@@ -135,14 +135,13 @@ class Model:
                 n_jobs: int | None = None) -> np.ndarray:
         """One number a row: the probability of the positive class, or the label.
 
-        `output` "score" gives what the network says: a logit in classification. A float32 array in
-        C order whose columns are `feature_names` is predicted without a copy; its categories are
-        codes (see `rows`).
+        `output` "score" gives what the network says: a logit in classification. An array of numbers
+        has the columns of `feature_names`, its categories as the codes that `rows` gives; float32
+        in C order is not copied.
         """
-        threads = threads_of(n_jobs)
-        if isinstance(X, np.ndarray) and X.dtype == np.float32 and X.flags.c_contiguous:
-            return self._core.predict(X, output, threads)
-        return self._core.predict(self.rows(X), output, threads)
+        rows = rows_of(X)
+        return self._core.predict(self.rows(X) if rows is None else rows, output,
+                                  threads_of(n_jobs))
 
     def verify(self, pairs: int | None = None, *, random_state: int | None = None,
                n_jobs: int | None = None) -> _core.Certificate:

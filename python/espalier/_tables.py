@@ -56,6 +56,16 @@ def read_table(X: Any, place: str, is_category: IsCategory,
     return Input(table, None)
 
 
+def rows_of(X: Any) -> np.ndarray | None:
+    """An array of numbers as rows of float32, itself if it is that already; None for others."""
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "biuf":
+        return None
+    if X.dtype == np.float32:
+        return np.ascontiguousarray(X)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite
+        return X.astype(np.float32, order="C")
+
+
 def default_names(count: int) -> list[str]:
     """The names of the columns of an array, as scikit-learn has them."""
     return [f"x{i}" for i in range(count)]

@@ -208,6 +208,8 @@ def test_columns_in_one_piece_are_not_copied():
     assert not is_borrowed(c_order, c_order[3, 1:])
     column = np.zeros(10, dtype=np.float32)
     assert is_borrowed({"a": column}, column[:1])
+    fortran = np.zeros((10, 2), dtype=np.float32, order="F")
+    assert is_borrowed(pd.DataFrame(fortran, columns=["a", "b"], copy=False), fortran[3, 1:])
     column = np.zeros(10, dtype=np.float32)
     assert is_borrowed(pa.table({"a": pa.Array.from_buffers(
         pa.float32(), 10, [None, pa.py_buffer(column)])}), column[:1])

@@ -3,6 +3,7 @@
 import ast
 import doctest
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -69,6 +70,12 @@ def test_the_stub_of_the_extension_has_every_name():
             found = {each for each in vars(getattr(espalier._core, name))
                      if not each.startswith("_")}
             assert members - {"__init__"} == found, name
+
+
+def test_type_hints_hold():
+    done = subprocess.run([sys.executable, "-m", "mypy", "--ignore-missing-imports", SOURCES,
+                           "--cache-dir", os.devnull], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_package_works_with_numpy_alone(tmp_path):
