@@ -63,6 +63,9 @@ FRAMES = {
     "pyarrow in chunks": in_two_chunks(pa.Table.from_pandas(PANDAS)),
     "a slice of pyarrow": pa.concat_tables(
         [pa.Table.from_pandas(PANDAS)] * 2).combine_chunks().slice(300),
+    "a slice of structs": pa.chunked_array(
+        [pa.concat_tables([pa.Table.from_pandas(PANDAS)] * 2).to_struct_array()
+         .combine_chunks().slice(300)]),
     "an Arrow stream": OnlyAStream(pa.Table.from_pandas(PANDAS)),
     "a dictionary": {name: NUMBERS[:, i] for i, name in enumerate(NAMES)},
 }
@@ -91,7 +94,8 @@ def test_whole_numbers_of_every_width_are_read(dtype):
 def words_frame(rows=300):
     draw = np.random.default_rng(3)
     return pd.DataFrame({
-        "city": draw.choice(["Paris", "a rather long name of a city", "Köln", None], rows),
+        "city": draw.choice(["Paris", "a rather long name of a city", "Köln", "twelve-bytes",
+                             "thirteen-byte", None], rows),
         "size": draw.choice(["S", "M", "L"], rows),
         "x": draw.uniform(size=rows)})
 
@@ -158,7 +162,7 @@ def test_intervals_of_pandas_are_ordered_words():
 
 
 def test_orders_of_dtypes_and_of_the_parameter_add_up():
-    dtype = pd.CategoricalDtype(["Paris", "Köln", "a rather long name of a city"], ordered=True)
+    dtype = pd.CategoricalDtype(sorted(WORDS["city"].dropna().unique()), ordered=True)
     found = fit(WORDS.astype({"city": dtype}), WORD_LABELS, order=["size=L<M<S"])
     assert [f["kind"] for f in found.model_.info["features"]] == ["ordered", "ordered", "number"]
     assert found.model_.info["features"][1]["words"] == ["L", "M", "S"]
