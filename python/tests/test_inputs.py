@@ -52,6 +52,7 @@ class OnlyAStream:
 
 
 PANDAS = pd.DataFrame(NUMBERS, columns=NAMES)
+AFTER_OTHERS = pa.Table.from_pandas(pd.concat([PANDAS + 1, PANDAS]), preserve_index=False)
 FRAMES = {
     "pandas float64": PANDAS.astype(np.float64),
     "pandas Float64": PANDAS.astype("Float64"),
@@ -61,11 +62,9 @@ FRAMES = {
     "polars float64": pl.DataFrame(NUMBERS.astype(np.float64), schema=NAMES),
     "pyarrow": pa.Table.from_pandas(PANDAS),
     "pyarrow in chunks": in_two_chunks(pa.Table.from_pandas(PANDAS)),
-    "a slice of pyarrow": pa.concat_tables(
-        [pa.Table.from_pandas(PANDAS)] * 2).combine_chunks().slice(300),
+    "a slice of pyarrow": AFTER_OTHERS.slice(300),
     "a slice of structs": pa.chunked_array(
-        [pa.concat_tables([pa.Table.from_pandas(PANDAS)] * 2).to_struct_array()
-         .combine_chunks().slice(300)]),
+        [AFTER_OTHERS.to_struct_array().combine_chunks().slice(300)]),
     "an Arrow stream": OnlyAStream(pa.Table.from_pandas(PANDAS)),
     "a dictionary": {name: NUMBERS[:, i] for i, name in enumerate(NAMES)},
 }
@@ -103,7 +102,8 @@ def words_frame(rows=300):
 SIZES = ["S", "M", "L"]
 WORDS = words_frame()
 WORD_LABELS = WORDS["x"] + (WORDS["size"] == "L")
-WORD_FRAMES = {
+WORD_AFTER_OTHERS = pa.Table.from_pandas(pd.concat([PANDAS + 1, PANDAS]), preserve_index=False)
+FRAMES = {
     "pandas strings": WORDS.astype({"city": "str"}),
     "pandas categories": WORDS.astype({"city": "category", "size": "category"}),
     "polars strings": pl.from_pandas(WORDS),
