@@ -64,7 +64,7 @@ FRAMES = {
     "pyarrow in chunks": in_two_chunks(pa.Table.from_pandas(PANDAS)),
     "a slice of pyarrow": AFTER_OTHERS.slice(300),
     "a slice of structs": pa.chunked_array(
-        [AFTER_OTHERS.to_struct_array().combine_chunks().slice(300)]),
+        [pa.concat_arrays(AFTER_OTHERS.to_struct_array().chunks).slice(300)]),
     "an Arrow stream": OnlyAStream(pa.Table.from_pandas(PANDAS)),
     "a dictionary": {name: NUMBERS[:, i] for i, name in enumerate(NAMES)},
 }
@@ -102,8 +102,7 @@ def words_frame(rows=300):
 SIZES = ["S", "M", "L"]
 WORDS = words_frame()
 WORD_LABELS = WORDS["x"] + (WORDS["size"] == "L")
-WORD_AFTER_OTHERS = pa.Table.from_pandas(pd.concat([PANDAS + 1, PANDAS]), preserve_index=False)
-FRAMES = {
+WORD_FRAMES = {
     "pandas strings": WORDS.astype({"city": "str"}),
     "pandas categories": WORDS.astype({"city": "category", "size": "category"}),
     "polars strings": pl.from_pandas(WORDS),
