@@ -36,7 +36,7 @@ build: deps  ## build the program build/espalier
 demo: build  ## from a made-up table of loans to a proven model
 	@tools/demo.sh
 
-test: test-release test-python test-asan test-fuzz  ## all fast tests; again under sanitizers; a little fuzzing
+test: test-release test-python test-asan test-fuzz  ## all fast tests, Python's too; again under sanitizers; some fuzzing
 
 test-all:  ## every test, the long ones too, and the thread sanitizer
 	@$(MAKE) --no-print-directory test-release LABELS=

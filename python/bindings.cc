@@ -219,11 +219,15 @@ nb::dict train_model(BorrowingTable& table, const std::string& options_json, Bor
 }
 
 void define_certificate(nb::module_& m) {
-  nb::class_<LayerProof>(m, "LayerProof")
+  nb::class_<LayerProof>(m, "LayerProof", "The inequalities of one layer.")
       .def_ro("layer", &LayerProof::layer)
       .def_ro("inequalities", &LayerProof::inequalities)
       .def_ro("violations", &LayerProof::violations);
-  nb::class_<Certificate>(m, "Certificate")
+  nb::class_<Certificate>(m, "Certificate",
+                          "The proof that a model is monotone: every inequality on its stored "
+                          "parameters, tolerance 0, and a hunt for pairs of rows whose predictions "
+                          "contradict it. `holds` if neither found a violation; `culprits` names "
+                          "the first ones.")
       .def_ro("model_hash", &Certificate::model_hash)
       .def_ro("increasing", &Certificate::increasing)
       .def_ro("decreasing", &Certificate::decreasing)
