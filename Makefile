@@ -3,19 +3,24 @@
 JOBS := $(shell nproc)
 PREFIX ?= /usr/local
 LABELS = -LE long
-SOURCES = $(shell find include src cli tests bench -name '*.h' -o -name '*.cc')
+SOURCES = $(shell find include src cli python tests bench -name '*.h' -o -name '*.cc')
 # Inputs that `make fuzz` tries a target.
 RUNS ?= 10000000
 # Tasks and flags of bench/run.py, and what it is compared with.
 BENCH ?=
 PEERS = xgboost lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
+# What builds the Python package, and what its tests use.
+WHEEL_TOOLS = scikit-build-core nanobind
+PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest tqdm \
+               mypy
+pip = build/python/bin/pip --disable-pip-version-check
 FUZZERS = csv model config architecture tune
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build demo test test-release test-asan test-tsan test-fuzz test-all fuzz coverage \
-        bench bench-peers format format-check install clean
+.PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz test-all \
+        fuzz coverage wheel bench bench-peers format format-check install clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,11 +36,11 @@ build: deps  ## build the program build/espalier
 demo: build  ## from a made-up table of loans to a proven model
 	@tools/demo.sh
 
-test: test-release test-asan test-fuzz  ## all fast tests; again under sanitizers; a little fuzzing
+test: test-release test-python test-asan test-fuzz  ## all fast tests, Python's too; again under sanitizers; some fuzzing
 
 test-all:  ## every test, the long ones too, and the thread sanitizer
 	@$(MAKE) --no-print-directory test-release LABELS=
-	@$(MAKE) --no-print-directory test-asan test-tsan test-fuzz
+	@$(MAKE) --no-print-directory test-python test-asan test-tsan test-fuzz
 
 test-release: deps
 	$(call say,Building the release)
@@ -43,6 +48,20 @@ test-release: deps
 	@cmake --build --preset release
 	$(call say,Testing the release)
 	@ctest --preset release --parallel $(JOBS) $(LABELS)
+
+wheel: deps  ## build the Python package: a wheel in build/dist, its tools in build/python
+	@tools/install_deps.sh python3-venv python3-dev
+	$(call say,Building the wheel)
+	@[ -x build/python/bin/pip ] || python3 -m venv build/python
+	@$(pip) install --quiet $(WHEEL_TOOLS)
+	@rm -rf build/dist
+	@$(pip) wheel --quiet --no-build-isolation --no-deps --wheel-dir build/dist .
+
+test-python: build wheel
+	$(call say,Testing the Python package)
+	@$(pip) install --quiet $(PYTHON_PEERS)
+	@$(pip) install --quiet --no-deps --force-reinstall build/dist/*.whl
+	@build/python/bin/python -m pytest -q
 
 test-asan test-tsan: test-%: deps
 	$(call say,Building with the $* preset)

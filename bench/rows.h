@@ -23,7 +23,7 @@ inline std::vector<float> predictor_rows(const Predictor& predictor, const Table
       const std::size_t i = r % table.num_rows;
       float& cell = cells[r * features.size() + f];
       if (column.type == ColumnType::number) {
-        cell = column.numbers[i];
+        cell = column.values()[i];
       } else if (column.codes[i] == kMissingCode) {
         cell = predictor.code(f, "");
       } else {

@@ -77,11 +77,15 @@ def cases_of(task, threads, rows):
     if task == "memory":
         return [(f"{rows} rows", [tables.ESPALIER, tables.make_large(rows, TABLES),
                                   HERE / "data" / "loans.json", threads])]
+    if task == "python":
+        TABLES.mkdir(parents=True, exist_ok=True)
+        return [(f"{kind}, {rows} rows of 10", [kind, TABLES / f"numbers_{rows}.f32", rows, threads])
+                for kind in ("fit", "one", "batch")]
     return [(f"S = {size}", [lattices_file(size), size]) for size in (5, 9)]
 
 
 TASKS = ("projection", "csv", "train_step", "time_to_quality", "predict_batch", "predict_one",
-         "memory")
+         "memory", "python")
 
 
 def commands_of(task, peers):
@@ -141,6 +145,9 @@ def check(task, case, lines):
     present = [line for line in lines if "absent" not in line]
     losses = [line["log_loss"] for line in present if "log_loss" in line]
     for line in present:
+        for key in ("model", "first"):
+            if key in line and line[key] != present[0][key]:
+                sys.exit(f"run.py: {task}, {case}: {line['contender']}: another {key}")
         if "log_loss" in line and line["log_loss"] > min(losses) + LOG_LOSS_TOLERANCE:
             sys.exit(f"run.py: {task}, {case}: {line['contender']} learned too little: log loss "
                      f"{line['log_loss']:.4f}, the best has {min(losses):.4f}")
@@ -208,7 +215,7 @@ def main():
     parser.add_argument("--peers", metavar="PYTHON", help="also run the peers, by this Python")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=1000000, help="of the tasks csv and memory")
+    parser.add_argument("--rows", type=int, default=1000000, help="of the tasks csv, memory and python")
     parser.add_argument("--json", metavar="FILE", default=BUILD / "results.json")
     args = parser.parse_args()
     if unknown := set(args.tasks) - set(TASKS):

@@ -122,7 +122,7 @@ Json json_of(const Certificate& certificate) {
 
 FloatJson json_of(const Column& column) {
   FloatJson cells = FloatJson::array();
-  for (const float number : column.numbers) {
+  for (const float number : column.values()) {
     cells.push_back(std::isnan(number) ? FloatJson() : FloatJson(number));
   }
   for (const std::int32_t code : column.codes) {

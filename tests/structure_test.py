@@ -21,12 +21,13 @@ MAY_INCLUDE = {
 }
 LIBRARIES = ["fmt", "gmock", "gtest", "hwy", "nlohmann", "rapidcheck"]
 CLI_LIBRARIES = ["CLI", "fmt", "nlohmann"]
+PYTHON_LIBRARIES = ["nanobind"]
 NOISE = re.compile(
     r"std::(cout|cerr|clog|exit|quick_exit|_Exit|abort|terminate)\b|\bfmt::print\b"
     r"|(?<![\w:.>])(std::)?(v?f?printf|f?puts|f?putc|putchar|perror|exit|_exit|abort)\s*\(")
 MACHINE_PATH = re.compile(r"(?<![\w.}])/(home|root|work|workspace|Users|mnt)/\w")
-TEXT = {".h", ".cc", ".py", ".sh", ".md", ".txt", ".cmake", ".in", ".json"}
-CODE = {".h", ".cc", ".py", ".sh", ".cmake", ".in"}
+TEXT = {".h", ".cc", ".py", ".pyi", ".sh", ".md", ".txt", ".cmake", ".in", ".json", ".toml"}
+CODE = {".h", ".cc", ".py", ".pyi", ".sh", ".cmake", ".in", ".toml"}
 
 
 def files(*folders, suffixes=(".h", ".cc")):
@@ -85,15 +86,16 @@ class Structure(unittest.TestCase):
                    for path in files("include") for number, bracket, name in includes(path)
                    if (bracket == '"' or "/" in name) and not name.startswith("espalier/"))
 
-    def test_the_program_sees_only_the_public_headers(self):
-        def allowed(bracket, name):
+    def test_the_program_and_the_bindings_see_only_the_public_headers(self):
+        def allowed(front, libraries, bracket, name):
             folder, slash, _ = name.partition("/")
             if slash:
-                return folder in ("sys", "espalier", *CLI_LIBRARIES)
-            return bracket == "<" or (ROOT / "cli" / name).exists()
-        self.check(f"{self.place(path, number)}: cli may not include {name}"
-                   for path in files("cli") for number, bracket, name in includes(path)
-                   if not allowed(bracket, name))
+                return folder in ("sys", "espalier", *libraries)
+            return bracket == "<" or (ROOT / front / name).exists()
+        self.check(f"{self.place(path, number)}: {front} may not include {name}"
+                   for front, libraries in (("cli", CLI_LIBRARIES), ("python", PYTHON_LIBRARIES))
+                   for path in files(front) for number, bracket, name in includes(path)
+                   if not allowed(front, libraries, bracket, name))
 
     def test_the_library_never_prints_exits_or_aborts(self):
         self.check(f"{self.place(path, number)}: {match[0]}"
@@ -112,13 +114,14 @@ class Structure(unittest.TestCase):
         def listed(cmake):
             return set(re.findall(r"[\w/]+\.cc", (ROOT / cmake).read_text()))
         main, tests = listed("CMakeLists.txt"), listed("tests/CMakeLists.txt")
+        python = {f"python/{name}" for name in listed("python/CMakeLists.txt")}
         def culprits():
-            for path in files("src", "cli", "tests", suffixes=(".cc",)):
+            for path in files("src", "cli", "python", "tests", suffixes=(".cc",)):
                 name = str(path.relative_to(ROOT))
                 if path.stem.endswith("_test"):
                     known = re.sub("^(src|tests)/", "", name) in tests
                 else:
-                    known = name in main or name.startswith("tests/")
+                    known = name in main | python or name.startswith("tests/")
                 if not known:
                     yield f"{name}: not listed in CMake"
         self.check(culprits())
@@ -137,6 +140,12 @@ class Structure(unittest.TestCase):
                    [f"README.md: there is no {name}" for name in sorted(named)
                     if not (ROOT / name).is_dir()] +
                    [f"README.md: the map lacks {name}" for name in sorted(real - named)])
+
+    def test_python_lines_are_at_most_100_columns(self):
+        self.check(f"{self.place(path, number)}: {len(line)} columns"
+                   for path in files("python", "examples", suffixes=(".py", ".pyi"))
+                   for number, line in enumerate(path.read_text().splitlines(), 1)
+                   if len(line) > 100)
 
     def test_no_file_names_a_place_on_one_machine(self):
         self.check(f"{self.place(path, number)}: {line.strip()}"

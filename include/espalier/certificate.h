@@ -42,8 +42,9 @@ struct Certificate {
 struct VerifyOptions {
   std::size_t pairs = 0;  ///< of rows to try: adjacent floats, keypoint crossings, infinities, ...
   std::uint64_t seed = 1;
-  int threads = 0;                            ///< 0 uses all cores; the pairs do not depend on it
-  std::function<void(std::size_t)> progress;  ///< pairs so far, from the calling thread
+  int threads = 0;  ///< 0 uses all cores; the pairs do not depend on it
+  /// Gets the pairs so far, from the calling thread; an exception that it throws leaves verify().
+  std::function<void(std::size_t)> progress;
 };
 
 /// Checks every inequality exactly; if all hold, hunts for a pair of rows that the Predictor gets

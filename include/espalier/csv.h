@@ -54,6 +54,10 @@ Table read_csv(const std::string& path, const CsvOptions& options = {});
 Table parse_csv(std::string_view text, const CsvOptions& options = {},
                 std::string_view name = "text");
 
+/// Whether a cell means "missing" in every file: empty, or NA, N/A, NaN, null in any case, or ?.
+/// Other makers of tables should agree, so that a model means the same to all of them.
+bool means_missing(std::string_view cell) noexcept;
+
 /// Writes a table as CSV with a header; missing cells are empty, numbers have the fewest digits
 /// that read back to the same float, cells are quoted where they must be. Throws Error (argument)
 /// if a column has not num_rows cells or a code without a word, and Error (file) if the stream

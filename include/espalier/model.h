@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "espalier/csv.h"
@@ -40,6 +41,11 @@ class Model {
 
   /// Writes the model file atomically: whatever happens, `path` holds the old file or the new one.
   void save(const std::string& path) const;
+
+  /// The bytes of the model file, and a model from them. `name` stands for the file in messages;
+  /// throws as load does.
+  std::string to_bytes() const;
+  static Model from_bytes(std::string_view bytes, const std::string& name = "model");
 
   const Schema& schema() const noexcept;
 

@@ -22,7 +22,8 @@
 namespace espalier {
 
 /// Immutable; any number of threads may share one, each with a Scratch of its own. Copies share
-/// their data and are cheap. Predicting never throws and never allocates.
+/// their data and are cheap. Predicting with a
+/// Scratch never throws and never allocates.
 ///
 /// A row has a cell for each of model.schema().features, in that order: of a number its value, of
 /// a category or an ordered word its code. NaN is missing, infinities count as the nearest
@@ -56,6 +57,13 @@ class Predictor {
   /// Many rows: rows has num_features cells for each element of out, row after row.
   void predict(std::span<const float> rows, std::span<float> out, Scratch& scratch,
                Output output = Output::prediction) const noexcept;
+
+  /// Many rows on several threads; 0 uses all cores. This one allocates and may throw.
+  void predict(std::span<const float> rows, std::span<float> out, Output output, int threads) const;
+
+  /// The rows of a table, as predict wants them. Columns are found by name; others are ignored.
+  /// Throws Error (data) if a column is absent or of another type.
+  std::vector<float> rows(const Table& table) const;
 
   struct Compiled;  // internal
   const Compiled& compiled() const noexcept { return *compiled_; }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,14 +16,21 @@ enum class ColumnType { number, category };
 /// The code of a missing cell in a category column.
 inline constexpr std::int32_t kMissingCode = -1;
 
-/// One column. A number column fills `numbers`, a category column fills `words` and `codes`.
+/// One column. A number column fills `numbers` or points `borrowed` at memory that outlives the
+/// table, a category column fills `words` and `codes`.
 struct Column {
   std::string name;
   ColumnType type = ColumnType::number;
   std::vector<float> numbers;        ///< one a row; NaN is missing
+  std::span<const float> borrowed;   ///< the same in memory of the caller, instead of numbers
   std::vector<std::string> words;    ///< the distinct words, in order of first appearance
   std::vector<std::int32_t> codes;   ///< one a row: an index into words, or kMissingCode
   std::vector<std::string> missing;  ///< words that meant "missing" here beyond the usual ones
+
+  /// The cells of a number column, wherever they are.
+  std::span<const float> values() const noexcept {
+    return borrowed.empty() ? std::span<const float>(numbers) : borrowed;
+  }
 };
 
 struct Table {

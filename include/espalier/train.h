@@ -43,7 +43,9 @@ struct Progress {
 /// Ways to follow, to end and to continue training, all optional.
 struct TrainControl {
   const Table* valid = nullptr;  ///< validation rows; valid_fraction is then ignored
-  std::function<void(const Progress&)> progress;    ///< called from the training thread
+  /// Called from the thread that called train(); an exception that it throws ends training and
+  /// leaves train().
+  std::function<void(const Progress&)> progress;
   std::function<void(const std::string&)> warning;  ///< columns ignored, rows without a label, ...
   std::stop_token stop;                             ///< ends training with the best model so far
 

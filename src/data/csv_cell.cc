@@ -8,6 +8,8 @@
 #include <iterator>
 #include <limits>
 
+#include "espalier/csv.h"
+
 namespace espalier {
 namespace {
 
@@ -59,7 +61,7 @@ bool parse_number(std::string_view text, float& value) {
   return true;
 }
 
-bool is_usual_missing(std::string_view text) {
+bool means_missing(std::string_view text) noexcept {
   constexpr std::string_view kWords[] = {"", "?", "na", "n/a", "nan", "null"};
   return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
     return std::equal(text.begin(), text.end(), word.begin(), word.end(),

@@ -58,9 +58,6 @@ inline const char* parse_short_decimal(const char* at, const char* end, float& v
 // zero. The text must be trimmed.
 bool parse_number(std::string_view text, float& value);
 
-// Whether a trimmed cell is empty, ?, or in any case NA, N/A, NaN or null.
-bool is_usual_missing(std::string_view text);
-
 // A cell for messages: at most about 40 characters, control characters escaped.
 std::string printable(std::string_view text);
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "core/random.h"
+#include "espalier/csv.h"
 
 namespace espalier {
 namespace {
@@ -150,10 +151,10 @@ TEST(ParseNumber, AgreesWithTheStandardLibraryBesideTheHalvesOfFloats) {
 TEST(Missing, IsAnEmptyCellOrAUsualWordInAnyCase) {
   for (const char* text :
        {"", "?", "NA", "na", "N/A", "n/a", "NaN", "nan", "NULL", "null", "Null"}) {
-    EXPECT_TRUE(is_usual_missing(text)) << text;
+    EXPECT_TRUE(means_missing(text)) << text;
   }
   for (const char* text : {"0", "none", "??", "N", "nano", "-", "N\\A"}) {
-    EXPECT_FALSE(is_usual_missing(text)) << text;
+    EXPECT_FALSE(means_missing(text)) << text;
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/csv_column.h"
 
+#include "espalier/csv.h"
+
 namespace espalier {
 
 void ColumnReader::want(const ColumnType* type, std::vector<std::string> missing) {
@@ -72,7 +74,7 @@ void ColumnReader::finish_words(const std::vector<FilledRows>& rows,
 
 bool ColumnReader::is_missing(std::string_view text) const {
   const auto& list = column_.missing;
-  return is_usual_missing(text) || std::find(list.begin(), list.end(), text) != list.end();
+  return means_missing(text) || std::find(list.begin(), list.end(), text) != list.end();
 }
 
 }  // namespace espalier

@@ -17,7 +17,7 @@ constexpr std::size_t kFlushSize = 1 << 16;
 
 void check_column(const Column& column, std::size_t num_rows) {
   const bool is_number = column.type == ColumnType::number;
-  const std::size_t size = is_number ? column.numbers.size() : column.codes.size();
+  const std::size_t size = is_number ? column.values().size() : column.codes.size();
   if (size != num_rows) {
     throw Error(ErrorKind::argument,
                 fmt::format("column '{}': {} cells, wanted {} as the table has", column.name, size,
@@ -55,7 +55,7 @@ void append_cell(std::string& out, const Column& column, std::size_t row) {
   if (column.type == ColumnType::category) {
     const std::int32_t code = column.codes[row];
     if (code != kMissingCode) append_text(out, column.words[static_cast<std::size_t>(code)]);
-  } else if (const float number = column.numbers[row]; !std::isnan(number)) {
+  } else if (const float number = column.values()[row]; !std::isnan(number)) {
     char digits[32];
     out.append(digits, std::to_chars(digits, std::end(digits), number).ptr);
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 
 #include "core/text.h"
@@ -46,13 +47,6 @@ struct CellsOfFeature {
   float& operator[](std::size_t i) const { return data.cells[(first + i) * data.num_features + f]; }
 };
 
-void encode_numbers(const Feature& feature, const Column& column, const Rows& rows,
-                    const CellsOfFeature& cells) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    cells[i] = encode_number(feature, column.numbers[rows[i]]);
-  }
-}
-
 // index(word) is the number that stands for a word; the word of a missing cell is empty.
 template <class Index>
 void encode_words(const Column& column, const Rows& rows, const CellsOfFeature& cells,
@@ -76,10 +70,14 @@ std::unordered_map<std::string, std::size_t> index_words(const Feature& feature)
   return index;
 }
 
+// place(value) is the number that stands for a value of a number or for the index of an ordered
+// word; NaN is missing.
+template <class Place>
 void encode_feature(const Feature& feature, const Table& table, const Rows& rows,
-                    const CellsOfFeature& cells) {
+                    const CellsOfFeature& cells, Place&& place) {
   if (feature.kind == FeatureKind::number) {
-    encode_numbers(feature, require_numbers(table, feature.name), rows, cells);
+    const std::span<const float> values = require_numbers(table, feature.name).values();
+    for (std::size_t i = 0; i < rows.size(); ++i) cells[i] = place(values[rows[i]]);
     return;
   }
   const auto index = index_words(feature);
@@ -87,9 +85,8 @@ void encode_feature(const Feature& feature, const Table& table, const Rows& rows
   if (feature.kind == FeatureKind::ordered) {
     encode_words(column, rows, cells, [&](const std::string& word) {
       const auto found = index.find(word);
-      const bool known = found != index.end();
-      return encode_number(feature, known ? static_cast<float>(found->second)
-                                          : std::numeric_limits<float>::quiet_NaN());
+      return place(found != index.end() ? static_cast<float>(found->second)
+                                        : std::numeric_limits<float>::quiet_NaN());
     });
     return;
   }
@@ -107,7 +104,9 @@ void append_features(const Schema& schema, const Table& table, const Rows& rows,
   data.num_features = schema.features.size();
   data.cells.resize(data.num_rows * data.num_features);
   for (std::size_t f = 0; f < schema.features.size(); ++f) {
-    encode_feature(schema.features[f], table, rows, {data, first, f});
+    const Feature& feature = schema.features[f];
+    encode_feature(feature, table, rows, {data, first, f},
+                   [&](float value) { return encode_number(feature, value); });
   }
 }
 
@@ -121,6 +120,7 @@ void drop_rows(std::size_t count, Table& table) {
   for (Column& column : table.columns) {
     drop(column.numbers);
     drop(column.codes);
+    if (!column.borrowed.empty()) column.borrowed = column.borrowed.subspan(count);
   }
   table.num_rows -= count;
 }
@@ -163,7 +163,8 @@ std::string number_word(float value) {
 
 std::string word_at(const Column& column, std::size_t row) {
   if (column.type == ColumnType::number) {
-    return std::isnan(column.numbers[row]) ? "" : number_word(column.numbers[row]);
+    const float value = column.values()[row];
+    return std::isnan(value) ? "" : number_word(value);
   }
   const std::int32_t code = column.codes[row];
   return code == kMissingCode ? "" : column.words[static_cast<std::size_t>(code)];
@@ -203,13 +204,24 @@ Dataset encode_features(const Schema& schema, const Table& table, const Rows& ro
   return data;
 }
 
+Dataset read_features(const Schema& schema, const Table& table) {
+  const Rows rows = all_rows(table);
+  Dataset data{.num_rows = rows.size(), .num_features = schema.features.size()};
+  data.cells.resize(data.num_rows * data.num_features);
+  for (std::size_t f = 0; f < data.num_features; ++f) {
+    encode_feature(schema.features[f], table, rows, {data, 0, f},
+                   [](float value) { return value; });
+  }
+  return data;
+}
+
 Rows labelled_rows(const Label& label, const Table& table) {
   require_countable(table);
   const Column& column = require_column(table, label.name);
   Rows rows;
   rows.reserve(table.num_rows);
   for (std::uint32_t i = 0; i < table.num_rows; ++i) {
-    const bool missing = column.type == ColumnType::number ? std::isnan(column.numbers[i])
+    const bool missing = column.type == ColumnType::number ? std::isnan(column.values()[i])
                                                            : column.codes[i] == kMissingCode;
     if (!missing) rows.push_back(i);
   }
@@ -221,7 +233,7 @@ std::vector<float> encode_labels(const Label& label, const Table& table, const R
   if (label.task == Task::regression) {
     const Column& column = require_numbers(table, label.name);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      labels[i] = column.numbers[rows[i]];
+      labels[i] = column.values()[rows[i]];
       if (!std::isfinite(labels[i])) {
         fail(table, label.name, fmt::format("row {}: {} is no label", rows[i] + 1, labels[i]));
       }
@@ -249,7 +261,7 @@ std::vector<float> encode_weights(const std::string& column_name, const Table& t
   weights.reserve(rows.size());
   double total = 0;
   for (const std::uint32_t row : rows) {
-    const float weight = column.numbers[row];
+    const float weight = column.values()[row];
     if (!std::isfinite(weight) || weight < 0) {
       fail(table, column_name,
            fmt::format("row {}: {} is no weight; wanted 0 or more", row + 1, weight));

@@ -32,6 +32,10 @@ Rows all_rows(const Table& table);
 /// The features of some rows. Throws Error (data) if a column is absent or of another type.
 Dataset encode_features(const Schema& schema, const Table& table, const Rows& rows);
 
+/// The features of all rows as a Predictor reads them: numbers as they are, words as their codes.
+/// encode_cell makes the cells of encode_features of these.
+Dataset read_features(const Schema& schema, const Table& table);
+
 /// The rows whose label is not missing.
 Rows labelled_rows(const Label& label, const Table& table);
 

@@ -34,7 +34,7 @@ std::vector<std::string> distinct_words(const Column& column, std::size_t limit)
     return words;
   }
   std::set<float> values;
-  for (const float value : column.numbers) {
+  for (const float value : column.values()) {
     if (!std::isnan(value)) values.insert(value);
     if (values.size() > limit) break;
   }
@@ -201,7 +201,7 @@ Content content_of(const Column& column, const Rows& rows) {
   std::int32_t first_code = 0;
   for (const std::uint32_t row : rows) {
     const bool is_number = column.type == ColumnType::number;
-    const float number = is_number ? column.numbers[row] : 0;
+    const float number = is_number ? column.values()[row] : 0;
     const std::int32_t code = is_number ? 0 : column.codes[row];
     if (std::isnan(number) || code == kMissingCode) {
       content.any_missing = true;
@@ -231,7 +231,7 @@ std::vector<float> sorted_values(const Feature& feature, const Column& column, c
       if (word == feature.words.end()) continue;
       value = static_cast<float>(word - feature.words.begin());
     } else {
-      value = column.numbers[rows[i]];
+      value = column.values()[rows[i]];
     }
     if (std::isfinite(value)) values.push_back(value);
   }

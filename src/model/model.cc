@@ -50,13 +50,15 @@ float sigmoid(float score) {
   return static_cast<float>(1 / (1 + portable_exp(-static_cast<double>(score))));
 }
 
-Model Model::load(const std::string& path) {
-  return Model(std::make_shared<const ModelData>(
-      parse_model(read_file(path).view(), path, Inequalities::must_hold)));
-}
+Model Model::load(const std::string& path) { return from_bytes(read_file(path).view(), path); }
 
-void Model::save(const std::string& path) const {
-  write_file_atomically(path, format_model(data()));
+void Model::save(const std::string& path) const { write_file_atomically(path, to_bytes()); }
+
+std::string Model::to_bytes() const { return format_model(data()); }
+
+Model Model::from_bytes(std::string_view bytes, const std::string& name) {
+  return Model(
+      std::make_shared<const ModelData>(parse_model(bytes, name, Inequalities::must_hold)));
 }
 
 const Schema& Model::schema() const noexcept { return data_->schema; }
@@ -97,7 +99,7 @@ int Model::num_members() const noexcept { return static_cast<int>(data_->members
 
 const std::string& Model::training_json() const noexcept { return data_->training_json; }
 
-std::string Model::hash() const { return model_hash(format_model(data())); }
+std::string Model::hash() const { return model_hash(to_bytes()); }
 
 CsvOptions Model::csv_options(CsvOptions base, Reading reading) const {
   const auto add = [&](const std::string& name, bool is_number) {

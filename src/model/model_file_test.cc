@@ -75,6 +75,12 @@ TEST(ModelFile, ReadsBackToTheSameBytes) {
   EXPECT_EQ(format_model(parse_model(bytes, "m.esp", Inequalities::must_hold)), bytes);
 }
 
+TEST(ModelFile, AModelTravelsAsBytes) {
+  const std::string bytes = format_model(small_model());
+  EXPECT_EQ(Model::from_bytes(bytes).to_bytes(), bytes);
+  EXPECT_THROW(Model::from_bytes("no model", "message"), Error);
+}
+
 TEST(ModelFile, EveryBitFlipIsRefused) {
   const std::string bytes = format_model(small_model());
   for (std::size_t i = 0; i < bytes.size(); ++i) {

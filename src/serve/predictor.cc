@@ -116,6 +116,22 @@ void Predictor::predict(std::span<const float> rows, std::span<float> out, Scrat
   }
 }
 
+void Predictor::predict(std::span<const float> rows, std::span<float> out, Output output,
+                        int threads) const {
+  const auto predict_range = [&](std::size_t begin, std::size_t end) {
+    Scratch scratch(*this);
+    const std::size_t width = num_features();
+    predict(rows.subspan(begin * width, (end - begin) * width), out.subspan(begin, end - begin),
+            scratch, output);
+  };
+  ThreadPool pool(out.size() <= kTaskRows ? 1 : threads);
+  pool.run_ranges(out.size(), kTaskRows, predict_range);
+}
+
+std::vector<float> Predictor::rows(const Table& table) const {
+  return read_features(model().schema(), table).cells;
+}
+
 std::vector<float> scores(const Predictor& predictor, const Dataset& data, ThreadPool& pool) {
   const Predictor::Compiled& compiled = predictor.compiled();
   std::vector<float> result(data.num_rows);

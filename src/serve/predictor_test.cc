@@ -10,6 +10,7 @@
 #include "data/encode.h"
 #include "hwy/targets.h"
 #include "model/random_model.h"
+#include "model/schema_rows.h"
 
 namespace espalier {
 namespace {
@@ -227,6 +228,27 @@ TEST(LongSigmoid, NeverFallsOnAnyFloat) {
   EXPECT_EQ(sigmoid(std::numeric_limits<float>::min()), 0.5f);
   EXPECT_EQ(sigmoid(128.0f), 1.0f);
   EXPECT_EQ(sigmoid(-128.0f), 0.0f);
+}
+
+TEST(Predictor, RowsOfATableGiveThePredictionsOfTheModel) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    Random random(seed);
+    const Model model = random_model(random);
+    const Predictor predictor(model);
+    const Table table = schema_rows(model.schema());
+    EXPECT_EQ(bits(predict_rows(predictor, predictor.rows(table), Output::prediction)),
+              bits(model.predict(table)));
+  }
+}
+
+TEST(Predictor, SeveralThreadsGiveTheBitsOfOne) {
+  Random random(1);
+  const Model model = random_model(random);
+  const Predictor predictor(model);
+  const std::vector<float> rows = random_rows(model.schema(), 5000, random);
+  std::vector<float> out(5000);
+  predictor.predict(rows, out, Output::score, 3);
+  EXPECT_EQ(bits(out), bits(predict_rows(predictor, rows)));
 }
 
 }  // namespace

@@ -343,5 +343,27 @@ TEST(Inspect, TellsArchitectureFeaturesAndCurves) {
   }
 }
 
+TEST(Train, BorrowedColumnsGiveTheSameBytesWhetherTheTableIsKeptOrNot) {
+  const Table table = loans(500);
+  const std::string wanted = bytes_of(train(table, loan_options()).model);
+  Table borrowed = table;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    borrowed.columns[c].numbers.clear();
+    borrowed.columns[c].borrowed = table.columns[c].numbers;
+  }
+  EXPECT_EQ(bytes_of(train(borrowed, loan_options()).model), wanted);
+  EXPECT_EQ(bytes_of(train(std::move(borrowed), loan_options()).model), wanted);
+}
+
+TEST(Train, AnExceptionOfTheProgressCallbackEndsTraining) {
+  int calls = 0;
+  const auto progress = [&](const Progress&) {
+    ++calls;
+    throw std::runtime_error("enough");
+  };
+  EXPECT_THROW(train(loans(500), loan_options(), {.progress = progress}), std::runtime_error);
+  EXPECT_EQ(calls, 1);
+}
+
 }  // namespace
 }  // namespace espalier

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables through the Arrow C stream interface: what polars, pyarrow, DuckDB and others hand over by
+// __arrow_c_stream__. The structs are those of the specification, so that no Arrow is linked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "espalier/table.h"
+
+extern "C" {
+
+struct ArrowSchema {
+  const char* format;
+  const char* name;
+  const char* metadata;
+  std::int64_t flags;
+  std::int64_t n_children;
+  ArrowSchema** children;
+  ArrowSchema* dictionary;
+  void (*release)(ArrowSchema*);
+  void* private_data;
+};
+
+struct ArrowArray {
+  std::int64_t length;
+  std::int64_t null_count;
+  std::int64_t offset;
+  std::int64_t n_buffers;
+  std::int64_t n_children;
+  const void** buffers;
+  ArrowArray** children;
+  ArrowArray* dictionary;
+  void (*release)(ArrowArray*);
+  void* private_data;
+};
+
+struct ArrowArrayStream {
+  int (*get_schema)(ArrowArrayStream*, ArrowSchema*);
+  int (*get_next)(ArrowArrayStream*, ArrowArray*);
+  const char* (*get_last_error)(ArrowArrayStream*);
+  void (*release)(ArrowArrayStream*);
+  void* private_data;
+};
+
+}  // extern "C"
+
+namespace espalier {
+
+/// A table and what keeps the memory alive that its columns borrow.
+struct BorrowingTable {
+  Table table;
+  std::vector<std::shared_ptr<void>> owners;
+  std::map<std::string, std::vector<std::string>> orders;  ///< of ordered columns, low to high
+};
+
+/// Reads all batches of a stream into the columns of a table. Numbers and booleans become number
+/// columns, strings and dictionaries category columns; so do the numbers for which
+/// is_category(name, index) holds. A float32 column in one piece without nulls is borrowed. Throws
+/// Error (data) for any other type.
+void read_arrow(ArrowArrayStream& stream,
+                const std::function<bool(const std::string&, std::size_t)>& is_category,
+                BorrowingTable& into);
+
+}  // namespace espalier

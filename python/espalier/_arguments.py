@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of the estimators in the words of the library."""
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._sklearn import column_or_1d
+from ._tables import IsCategory, default_names, is_frame
+
+DIRECTIONS = {1: "increasing", -1: "decreasing", 0: "none"}
+
+
+def category_test(categorical_features: Any, X: Any) -> IsCategory:
+    """Whether a column of numbers counts as one of words, by its name and position."""
+    if categorical_features is None or (isinstance(categorical_features, str) and
+                                        categorical_features == "from_dtype"):
+        return lambda name, index: False
+    wanted = np.asarray(categorical_features)
+    chosen = set((np.flatnonzero(wanted) if wanted.dtype == bool else wanted).tolist())
+    names = names_of(X)
+    if names is not None:
+        for each in chosen:
+            if each not in names and not (isinstance(each, int) and 0 <= each < len(names)):
+                raise _core.Error(f"categorical_features: X has no column {each!r}"
+                                  f"{hint(each, names)}")
+    return lambda name, index: name in chosen or index in chosen
+
+
+class Named:
+    """An array that kept the name of its column."""
+
+    def __init__(self, values: np.ndarray, name: str | None) -> None:
+        self.values, self.name = values, name
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        return self.values
+
+
+def label_column(y: Any) -> np.ndarray:
+    """y as an array of one dimension without missing values."""
+    if isinstance(y, Named):
+        return y.values
+    values = column_or_1d(np.asarray(y), warn=True)
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{values}\n")
+    if (values.dtype.kind == "f" and np.isnan(values).any()) or (
+            values.dtype.kind == "O" and any(v is None or v != v for v in values)):
+        raise _core.Error("Input y contains NaN.")
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise _core.Error("Input y contains infinity or a value too large for dtype('float32').")
+    return values
+
+
+def require_as_many(values: np.ndarray, num_rows: int) -> None:
+    if len(values) != num_rows:
+        raise _core.Error("Found input variables with inconsistent numbers of samples: "
+                          f"{[num_rows, len(values)]}")
+
+
+def names_of(X: Any) -> list[str] | None:
+    """The names of the columns, where they can be had without reading X."""
+    if hasattr(X, "column_names"):
+        return list(X.column_names)
+    if is_frame(X) and hasattr(X, "columns"):
+        return list(X.columns)
+    if isinstance(X, dict):
+        return list(X)
+    return default_names(X.shape[1]) if hasattr(X, "shape") and len(X.shape) == 2 else None
+
+
+def free_name(name: Any, taken: list[str]) -> str:
+    free = str(name)
+    while free in taken:
+        free += "_"
+    return free
+
+
+def hint(name: Any, names: list[str]) -> str:
+    close = difflib.get_close_matches(str(name), names, 1)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def directions_of(monotonic_cst: Any, names: list[str]) -> dict[str, list[str]]:
+    """The fields increasing and decreasing."""
+    if monotonic_cst is None:
+        return {}
+    if not isinstance(monotonic_cst, dict):
+        wanted = np.asarray(monotonic_cst).tolist()
+        if not isinstance(wanted, list) or len(wanted) != len(names):
+            raise _core.Error(f"monotonic_cst: wanted a value for each of the {len(names)} "
+                              f"columns, found {monotonic_cst!r}")
+        monotonic_cst = dict(zip(names, wanted))
+    found: dict[str, list[str]] = {word: [] for word in DIRECTIONS.values()}
+    for name, value in monotonic_cst.items():
+        if name not in names:
+            raise _core.Error(f"monotonic_cst: X has no column '{name}'{hint(name, names)}")
+        word = DIRECTIONS.get(value, value)
+        if word not in found:
+            raise _core.Error(f"monotonic_cst: '{name}': {value!r} is no direction; wanted 1 or "
+                              "'increasing', -1 or 'decreasing', 0 or 'none'")
+        found[word].append(name)
+    return {word: found[word] for word in ("increasing", "decreasing")}
+
+
+def orders_of(order: Any, of_dtypes: dict[str, list[str]]) -> list[str]:
+    """The field order, from the parameter and from ordered dtypes."""
+    if order is None or isinstance(order, dict):
+        orders = {**of_dtypes, **(order or {})}
+        texts = []
+    else:
+        texts = [order] if isinstance(order, str) else list(order)
+        named = {text.partition("=")[0] for text in texts}
+        orders = {name: words for name, words in of_dtypes.items() if name not in named}
+    for name, words in orders.items():
+        if "=" in name or any("<" in word for word in words):
+            raise _core.Error(f"order: column '{name}': its name has a '=' or one of its words a "
+                              "'<', which cannot be written as an order; rename it or make the "
+                              "column unordered")
+        texts.append(f"{name}={'<'.join(words)}")
+    return texts

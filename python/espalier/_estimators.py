@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scikit-learn estimators."""
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arguments import (Named, category_test, directions_of, free_name, label_column, orders_of,
+                         require_as_many)
+from ._model import Model
+from ._params import options_json, seed_of, threads_of, with_parameters
+from ._progress import progress_of
+from ._sklearn import (BaseEstimator, ClassifierMixin, NotFittedError, RegressorMixin,
+                       check_classification_targets, type_of_target)
+from ._tables import Input, default_names, is_frame, read_table, rows_of
+
+IMPORTANCE_ROWS = 1000
+TOO_LARGE = "Input X contains infinity or a value too large for dtype('float32')"
+
+
+class Warning(UserWarning):  # noqa: A001 - as espalier.Error is the library's error
+    """What the library has to say of a table that it can use nevertheless."""
+
+
+class _MonotonicEstimator(BaseEstimator):
+    """What both estimators do: tables in, a model out."""
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, callback: Any,
+             progress: bool) -> Any:
+        is_category = category_test(self.categorical_features, X)
+        given = read_table(X, "X", is_category)
+        table, names = given.table, given.table.names
+        self._require_usable(table, len(names), least_rows=2)
+        options = self._options(given)
+        # The label and the weights are columns too, and no two columns share a name.
+        label = free_name(getattr(y, "name", None) or "y", names)
+        weight = free_name(getattr(sample_weight, "name", None) or "sample_weight",
+                           [*names, label])
+        weights = self._weights(sample_weight, y, table.num_rows)
+        options |= {"label": label, **self._add_label(table, label, y)}
+        if weights is not None:
+            options["weight"] = weight
+            table.add_matrix([weight], weights)
+        valid = None
+        if eval_set is not None:
+            valid = self._valid_table(eval_set, is_category, names, options)
+        sample = table.thinned(IMPORTANCE_ROWS)
+        with progress_of(callback, progress) as report:
+            result = _core.train(table, options_json(options), valid, report, _warn)
+        self._keep(result, given, sample, names)
+        return self
+
+    def _keep(self, result: dict[str, Any], given: Input, sample: _core.Table,
+              names: list[str]) -> None:
+        self.model_ = Model(result["model"])
+        self.n_features_in_ = len(names)
+        if given.names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        history = result["history"]
+        self.history_ = {key: np.array([epoch[key] for epoch in history])
+                         for key in ("member", "epoch", "train_loss", "valid_metric")}
+        self.n_iter_ = int(self.history_["epoch"].max())
+        # Whether rows of numbers can go to the predictor as they are, with nothing to warn of.
+        self._takes_rows = (given.names is None and self.model_.feature_names == names and
+                            not self.model_._categories)
+        moves = self.model_._importance(self.model_._core.rows(sample), 1)
+        by_name = dict(zip(self.model_.feature_names, moves / (moves.sum() or 1)))
+        self.feature_importances_ = np.array([by_name.get(name, 0.0) for name in names])
+
+    def _require_usable(self, table: _core.Table, num_columns: int, least_rows: int) -> None:
+        shape = (table.num_rows, num_columns)
+        for count, least, what in ((num_columns, 1, "feature(s)"),
+                                   (table.num_rows, least_rows, "sample(s)")):
+            if count < least:
+                raise _core.Error(f"Found array with {count} {what} (shape={shape}) while a "
+                                  f"minimum of {least} is required by {type(self).__name__}.")
+        if (column := table.infinite_column()) is not None:
+            raise _core.Error(f"{TOO_LARGE}: column '{column}'")
+
+    def _options(self, given: Input) -> dict[str, Any]:
+        """The fields that the parameters stand for."""
+        fields = [field["name"] for field in _core.train_fields()]
+        params = self.get_params(deep=False)
+        options = {name: params[name] for name in fields if name in params}
+        options["seed"] = seed_of(self.random_state)
+        options["threads"] = threads_of(self.n_jobs)
+        options |= directions_of(self.monotonic_cst, given.table.names)
+        options["order"] = orders_of(self.order, given.table.orders)
+        return options
+
+    def _weights(self, sample_weight: Any, y: Any, num_rows: int) -> np.ndarray | None:
+        if sample_weight is None:
+            return None
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        if weights.ndim == 0:
+            weights = np.full(num_rows, weights)
+        if weights.ndim != 1:
+            raise _core.Error("Sample weights must be 1D array or scalar")
+        if weights.shape != (num_rows,):
+            raise _core.Error(f"sample_weight.shape == {weights.shape}, expected {(num_rows,)}!")
+        if not weights.any():
+            raise _core.Error("sample_weight: all weights are zero")
+        return weights.reshape(-1, 1)
+
+    def _valid_table(self, eval_set: Any, is_category: Any, names: list[str],
+                     options: dict[str, Any]) -> _core.Table:
+        pair = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
+        if not isinstance(pair, tuple) or len(pair) not in (2, 3):
+            raise _core.Error("eval_set: wanted (X, y) or (X, y, sample_weight)")
+        X, y, weights = (*pair, None)[:3]
+        given = read_table(X, "eval_set", is_category, None if is_frame(X) else names)
+        self._add_label(given.table, options["label"], y)
+        if "weight" in options:
+            rows = given.table.num_rows
+            found = self._weights(1.0 if weights is None else weights, y, rows)
+            given.table.add_matrix([options["weight"]], found)
+        elif weights is not None:
+            raise _core.Error("eval_set: it has weights, but fit got no sample_weight")
+        return given.table
+
+    def _require_fitted(self) -> Model:
+        model = self.__dict__.get("model_")
+        if model is None:
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call "
+                                 "'fit' with appropriate arguments before using this estimator.")
+        return model
+
+    def _predict(self, X: Any, output: str) -> np.ndarray:
+        model = self._require_fitted()
+        threads = threads_of(self.n_jobs)
+        rows = rows_of(X) if self._takes_rows else None
+        if rows is None or rows.shape[1] != self.n_features_in_ or len(rows) == 0:
+            return model._core.predict(self._rows(X, model), output, threads)
+        if _core.has_infinity(rows):
+            raise _core.Error(TOO_LARGE)
+        return model._core.predict(rows, output, threads)
+
+    def _rows(self, X: Any, model: Model) -> np.ndarray:
+        fitted = getattr(self, "feature_names_in_", None)
+        names = default_names(self.n_features_in_) if fitted is None else fitted.tolist()
+        given = read_table(X, "X", lambda name, index: names[index:index + 1] and
+                           names[index] in model._categories)
+        if given.names is not None and fitted is not None:
+            self._require_same_names(given.names, names)
+        if len(given.table.names) != self.n_features_in_:
+            raise _core.Error(f"X has {len(given.table.names)} features, but "
+                              f"{type(self).__name__} is expecting {self.n_features_in_} features "
+                              "as input.")
+        self._require_usable(given.table, len(names), least_rows=1)
+        if given.names is None and fitted is not None:
+            warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was "
+                          "fitted with feature names", stacklevel=4)
+        if given.names is not None and fitted is None:
+            warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without "
+                          "feature names", stacklevel=4)
+        given.table.names = names
+        return model._core.rows(given.table)
+
+    @staticmethod
+    def _require_same_names(found: list[str], wanted: list[str]) -> None:
+        if found == wanted:
+            return
+        lines = ["The feature names should match those that were passed during fit."]
+        for title, names in (("Feature names unseen at fit time:", set(found) - set(wanted)),
+                             ("Feature names seen at fit time, yet now missing:",
+                              set(wanted) - set(found))):
+            if names:
+                lines += [title, *(f"- {name}" for name in sorted(names)[:5])]
+        if len(lines) == 1:
+            lines.append("Feature names must be in the same order as they were in fit.")
+        raise _core.Error("\n".join(lines) + "\n")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+
+@with_parameters(is_classifier=True)
+class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
+    """A deep lattice network for two classes whose probability rises with the features that must
+    raise it: proven, and true of every prediction to the last bit.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : the two classes, sorted; probabilities are of the second one
+    model_ : `espalier.Model`, to save, verify and look into
+    n_features_in_, feature_names_in_ : the columns of X
+    n_iter_ : epochs trained
+    history_ : arrays `member`, `epoch`, `train_loss`, `valid_metric`, one element an epoch
+    feature_importances_ : share of the movement of the score when a feature is shuffled
+
+    Examples
+    --------
+    >>> import espalier
+    >>> loans = espalier.simulate(rows=1000)
+    >>> y = loans.pop("default")
+    >>> risk = espalier.MonotonicClassifier(
+    ...     monotonic_cst={"debt_ratio": "increasing", "income": "decreasing"}, epochs=2)
+    >>> risk.fit(loans, y).predict_proba(loans).shape
+    (1000, 2)
+    >>> risk.classes_.tolist()
+    ['no', 'yes']
+    >>> risk.model_.verify(pairs=1000).holds
+    True
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
+            callback: Any = None, progress: bool = False) -> MonotonicClassifier:
+        """Trains a model.
+
+        Parameters
+        ----------
+        X : array or frame of shape (rows, features); NaN, None and nulls are missing
+        y : two classes, one a row
+        sample_weight : one a row
+        eval_set : (X, y) or (X, y, sample_weight) to choose the epoch on, instead of
+            valid_fraction of the rows
+        callback : called after each epoch with a dictionary; what is true ends training with the
+            best model so far
+        progress : shows a tqdm bar
+        """
+        if y is None:
+            raise _core.Error(f"{type(self).__name__} requires y to be passed, but the target y is "
+                              "None")
+        name = getattr(y, "name", None)
+        labels = label_column(y)
+        check_classification_targets(labels)
+        self.classes_ = np.unique(labels)
+        if len(self.classes_) > 2:
+            raise _core.Error("Only binary classification is supported. The type of the target is "
+                              f"{type_of_target(labels)}.")
+        return self._fit(X, Named(labels, name), sample_weight, eval_set, callback, progress)
+
+    def _options(self, given: Input) -> dict[str, Any]:
+        options = super()._options(given)
+        if self.class_weight is None or isinstance(self.class_weight, dict):
+            options["class_weight"] = "none"
+        return options
+
+    def _weights(self, sample_weight: Any, y: Any, num_rows: int) -> np.ndarray | None:
+        if not isinstance(self.class_weight, dict):
+            return super()._weights(sample_weight, y, num_rows)
+        given = 1.0 if sample_weight is None else sample_weight
+        weights = super()._weights(given, y, num_rows)
+        labels = label_column(y)
+        for label, weight in self.class_weight.items():
+            weights[labels == label] *= weight
+        return weights
+
+    def _add_label(self, table: _core.Table, name: str, y: Any) -> dict[str, Any]:
+        labels = label_column(y)
+        require_as_many(labels, table.num_rows)
+        classes = self.classes_
+        numeric = classes.dtype.kind in "iuf"
+        if numeric and len(np.unique(classes.astype(np.float32))) == len(classes):
+            table.add_matrix([name], labels.astype(np.float32).reshape(-1, 1))
+            return {}
+        words, codes = np.unique(labels, return_inverse=True)
+        table.add_words(name, [str(word) for word in words], codes.astype(np.int32))
+        last = str(classes[-1])
+        return {} if last == max(map(str, classes)) else {"positive": last}
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The logit of the second class, one a row."""
+        return self._predict(X, "score")
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class, float32 of shape (rows, 2)."""
+        positive = self._predict(X, "prediction")
+        both = np.empty((len(positive), 2), dtype=np.float32)
+        both[:, 1] = positive
+        np.subtract(1, positive, out=both[:, 0])
+        return both
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The likelier class, one a row."""
+        is_second = self.decision_function(X) > 0
+        return self.classes_[is_second.astype(np.intp)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+@with_parameters(is_classifier=False)
+class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
+    """A deep lattice network for a number that rises with the features that must raise it: proven,
+    and true of every prediction to the last bit.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    model_ : `espalier.Model`, to save, verify and look into
+    n_features_in_, feature_names_in_ : the columns of X
+    n_iter_ : epochs trained
+    history_ : arrays `member`, `epoch`, `train_loss`, `valid_metric`, one element an epoch
+    feature_importances_ : share of the movement of the prediction when a feature is shuffled
+
+    Examples
+    --------
+    >>> import numpy as np, espalier
+    >>> X = np.random.default_rng(1).uniform(size=(300, 2))
+    >>> y = 3 * X[:, 0] - X[:, 1] ** 2
+    >>> price = espalier.MonotonicRegressor(monotonic_cst=[1, -1]).fit(X, y)
+    >>> bool(price.score(X, y) > 0.9)
+    True
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
+            callback: Any = None, progress: bool = False) -> MonotonicRegressor:
+        """Trains a model; the arguments are those of `MonotonicClassifier.fit`, with numbers as
+        y."""
+        if y is None:
+            raise _core.Error(f"{type(self).__name__} requires y to be passed, but the target y is "
+                              "None")
+        return self._fit(X, y, sample_weight, eval_set, callback, progress)
+
+    def _add_label(self, table: _core.Table, name: str, y: Any) -> dict[str, Any]:
+        values = label_column(y)
+        require_as_many(values, table.num_rows)
+        try:
+            numbers = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise _core.Error(f"y: regression wants numbers, found {values.dtype}") from error
+        if not np.isfinite(numbers).all():
+            raise _core.Error("Input y contains NaN or infinity.")
+        table.add_matrix([name], numbers.reshape(-1, 1))
+        # The library takes two values for classes unless it is told.
+        others = numbers[numbers != numbers[0]]
+        few = len(others) == 0 or bool((others == others[0]).all())
+        return {"task": "regression"} if few else {}
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label, one float32 a row."""
+        return self._predict(X, "prediction")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, Warning, stacklevel=4)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+# The estimators for type checkers: their constructors are made of the library's list of fields when
+# the package is imported. A test compares the names.
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ._model import Model
+from ._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
+
+Directions = Mapping[str, int | str] | Sequence[int | str] | np.ndarray | None
+
+class Warning(UserWarning): ...
+
+class _MonotonicEstimator(BaseEstimator):
+    model_: Model
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    n_iter_: int
+    history_: dict[str, np.ndarray]
+    feature_importances_: np.ndarray
+
+class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
+    classes_: np.ndarray
+
+    def __init__(
+        self,
+        *,
+        monotonic_cst: Directions = ...,
+        categorical_features: str | Sequence[Any] | None = ...,
+        order: Mapping[str, Sequence[str]] | Sequence[str] | None = ...,
+        class_weight: str | Mapping[Any, float] | None = ...,
+        max_categories: int = ...,
+        architecture: str = ...,
+        monotone_calibrators: Literal["required", "all"] = ...,
+        keypoints: Literal["distinct", "quantile", "uniform"] = ...,
+        continuous_keypoints: int = ...,
+        initialization: Literal["data", "paper"] = ...,
+        lattice_noise: float = ...,
+        ensemble: int = ...,
+        epochs: int = ...,
+        batch_size: int = ...,
+        learning_rate: float = ...,
+        adam_epsilon: float = ...,
+        schedule: Literal["cosine", "constant"] = ...,
+        weight_decay: float = ...,
+        projection: Literal["sweep", "exact"] = ...,
+        calibrator_laplacian: float = ...,
+        calibrator_hessian: float = ...,
+        lattice_laplacian: float = ...,
+        lattice_torsion: float = ...,
+        valid_fraction: float = ...,
+        metric: Literal["automatic", "accuracy", "log_loss", "auc", "brier", "mse", "rmse",
+            "mae", "r2"] = ...,
+        patience: int = ...,
+        random_state: int | np.random.RandomState | np.random.Generator | None = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
+            callback: Callable[[dict[str, Any]], Any] | None = None,
+            progress: bool = False) -> MonotonicClassifier: ...
+    def decision_function(self, X: Any) -> np.ndarray: ...
+    def predict_proba(self, X: Any) -> np.ndarray: ...
+    def predict(self, X: Any) -> np.ndarray: ...
+
+class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
+    def __init__(
+        self,
+        *,
+        monotonic_cst: Directions = ...,
+        categorical_features: str | Sequence[Any] | None = ...,
+        order: Mapping[str, Sequence[str]] | Sequence[str] | None = ...,
+        max_categories: int = ...,
+        architecture: str = ...,
+        monotone_calibrators: Literal["required", "all"] = ...,
+        keypoints: Literal["distinct", "quantile", "uniform"] = ...,
+        continuous_keypoints: int = ...,
+        initialization: Literal["data", "paper"] = ...,
+        lattice_noise: float = ...,
+        ensemble: int = ...,
+        epochs: int = ...,
+        batch_size: int = ...,
+        learning_rate: float = ...,
+        adam_epsilon: float = ...,
+        schedule: Literal["cosine", "constant"] = ...,
+        weight_decay: float = ...,
+        projection: Literal["sweep", "exact"] = ...,
+        calibrator_laplacian: float = ...,
+        calibrator_hessian: float = ...,
+        lattice_laplacian: float = ...,
+        lattice_torsion: float = ...,
+        valid_fraction: float = ...,
+        metric: Literal["automatic", "accuracy", "log_loss", "auc", "brier", "mse", "rmse",
+            "mae", "r2"] = ...,
+        patience: int = ...,
+        random_state: int | np.random.RandomState | np.random.Generator | None = ...,
+        n_jobs: int | None = ...,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
+            callback: Callable[[dict[str, Any]], Any] | None = None,
+            progress: bool = False) -> MonotonicRegressor: ...
+    def predict(self, X: Any) -> np.ndarray: ...

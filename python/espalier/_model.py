@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trained models: what a ``.esp`` file holds."""
+from __future__ import annotations
+
+import json
+import os
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from . import _core
+from ._params import threads_of
+from ._tables import is_frame, read_table, rows_of
+
+OutputWord = Literal["prediction", "score"]
+
+
+class Calibrator(NamedTuple):
+    """A piecewise linear curve; of a category, one output a word."""
+
+    name: str  #: the feature, or the wire that it calibrates inside the network
+    inputs: np.ndarray  #: where it bends; the words of a category or of an ordered feature
+    outputs: np.ndarray  #: float32, one an input
+    missing: float | None  #: the output for a missing cell, where one was learned
+    rises: bool  #: whether its outputs must never fall (with the inputs turned round if decreasing)
+    layer: int  #: from 1
+    member: int  #: the network of an ensemble, from 1
+
+
+class Lattice(NamedTuple):
+    """A multilinear interpolation table over some wires."""
+
+    wires: list[str]  #: what goes in, one a dimension
+    rises: list[bool]  #: the dimensions along which the vertices must never fall
+    vertices: np.ndarray  #: float32, shape (2,) * len(wires); axis d belongs to wire d
+    layer: int  #: from 1
+    member: int  #: the network of an ensemble, from 1
+
+
+class Model:
+    """A trained model, immutable; any number of threads may use it.
+
+    `espalier.load` reads one from a file, and fitted estimators hold theirs as ``model_``.
+
+    Examples
+    --------
+    >>> import espalier
+    >>> loans = espalier.simulate(rows=500)
+    >>> y = loans.pop("default")
+    >>> risk = espalier.MonotonicClassifier(monotonic_cst={"debt_ratio": 1}, epochs=1)
+    >>> model = risk.fit(loans, y).model_
+    >>> model.predict(loans).shape
+    (500,)
+    >>> model.verify().holds
+    True
+    >>> model.save("loans.esp")
+    >>> espalier.load("loans.esp").hash == model.hash
+    True
+    """
+
+    def __init__(self, core: _core.Model) -> None:
+        self._core = core
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Model:
+        """A model from the bytes of a model file."""
+        return cls(_core.Model.from_bytes(data))
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the model file."""
+        return self._core.to_bytes()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the file that the command line reads, atomically."""
+        self._core.save(os.fspath(path))
+
+    def __reduce__(self) -> Any:
+        return Model.from_bytes, (self.to_bytes(),)
+
+    def __repr__(self) -> str:
+        return (f"<espalier.Model {self.hash}: {self.task} of '{self.label}' from "
+                f"{len(self.feature_names)} features>")
+
+    @cached_property
+    def info(self) -> dict[str, Any]:
+        """Everything that the model is made of, as ``espalier inspect --json`` prints it."""
+        return json.loads(self._core.inspect_json())
+
+    @cached_property
+    def feature_names(self) -> list[str]:
+        """The columns that the model reads, in its order."""
+        return [feature["name"] for feature in self.info["features"]]
+
+    @property
+    def hash(self) -> str:
+        """16 hexadecimal digits that change with any bit of the model."""
+        return self._core.hash
+
+    @property
+    def task(self) -> str:
+        """classification or regression."""
+        return self.info["task"]
+
+    @property
+    def label(self) -> str:
+        """The name of the column that is predicted."""
+        return self.info["label"]
+
+    @property
+    def architecture(self) -> str:
+        """The layers with all their sizes."""
+        return self.info["architecture"]
+
+    def summary(self) -> str:
+        """A page of text, as ``espalier inspect`` prints it."""
+        return self._core.inspect_text()
+
+    def rows(self, X: Any) -> np.ndarray:
+        """X as the predictor reads it: float32, a column for each of feature_names; categories as
+        the indices of their words.
+
+        Frames are matched by column name, and columns that the model does not read are ignored. An
+        array has the columns of feature_names in that order, its categories as words.
+        """
+        names = None if is_frame(X) else self.feature_names
+        table = read_table(X, "X", lambda name, _: name in self._categories, names).table
+        return self._core.rows(table)
+
+    @cached_property
+    def _categories(self) -> set[str]:
+        return {feature["name"] for feature in self.info["features"] if feature["kind"] != "number"}
+
+    def predict(self, X: Any, *, output: OutputWord = "prediction",
+                n_jobs: int | None = None) -> np.ndarray:
+        """One number a row: the probability of the positive class, or the label.
+
+        `output` "score" gives what the network says: a logit in classification. An array of numbers
+        has the columns of `feature_names`, its categories as the codes that `rows` gives; float32
+        in C order is not copied.
+        """
+        rows = rows_of(X)
+        return self._core.predict(self.rows(X) if rows is None else rows, output,
+                                  threads_of(n_jobs))
+
+    def verify(self, pairs: int | None = None, *, random_state: int | None = None,
+               n_jobs: int | None = None) -> _core.Certificate:
+        """The proof: every inequality of monotonicity, checked on the stored numbers with tolerance
+        0; then a hunt through `pairs` pairs of rows for a prediction that contradicts it."""
+        wanted = {"pairs": pairs, "seed": random_state}
+        return self._core.verify(threads=threads_of(n_jobs),
+                                 **{key: value for key, value in wanted.items()
+                                    if value is not None})
+
+    def calibrators(self) -> list[Calibrator]:
+        """The curves of all calibrators, those of the features first."""
+        found = []
+        for member, layer, parts in self._layers():
+            for curve in parts.get("calibrators", ()):
+                inputs = curve.get("words", curve.get("inputs"))
+                found.append(Calibrator(
+                    curve["wire"],
+                    np.array(inputs, dtype=object if "words" in curve else np.float32),
+                    np.array(curve["outputs"], dtype=np.float32), curve.get("missing"),
+                    curve["rises"], layer, member))
+        return found
+
+    def lattices(self) -> list[Lattice]:
+        """The vertices of all lattices."""
+        found = []
+        for member, layer, parts in self._layers():
+            for lattice in parts.get("lattices", ()):
+                size = len(lattice["wires"])
+                # Bit d of the index of a vertex is its place along wire d.
+                vertices = np.array(lattice["vertices"], dtype=np.float32).reshape((2,) * size)
+                found.append(Lattice(lattice["wires"], lattice["rises"],
+                                     vertices.transpose(range(size)[::-1]), layer, member))
+        return found
+
+    def _layers(self) -> Any:
+        for member, network in enumerate(self.info["networks"], 1):
+            for index, layer in enumerate(network["layers"], 1):
+                yield member, index, layer
+
+    def importance(self, X: Any, *, random_state: int = 1) -> np.ndarray:
+        """How far the score moves, on average over the rows of X, when the cells of one feature are
+        shuffled among the rows; one number for each of feature_names."""
+        return self._importance(self.rows(X), random_state)
+
+    def _importance(self, rows: np.ndarray, seed: int) -> np.ndarray:
+        scores = self._core.predict(rows, "score", 0)
+        order = np.random.default_rng(seed).permutation(len(rows))
+        moves = []
+        for feature in range(rows.shape[1]):
+            shuffled = rows.copy()
+            shuffled[:, feature] = rows[order, feature]
+            moves.append(np.abs(self._core.predict(shuffled, "score", 0) - scores).mean())
+        return np.array(moves, dtype=np.float64)
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Reads a model file, whether the command line, C++ or Python wrote it."""
+    return Model(_core.Model.load(os.fspath(path)))

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of models, one line each; they need matplotlib.
+
+Each function takes a `Model` or a fitted estimator, draws into `ax` or into a new figure, and
+returns what it drew into.
+
+>>> import espalier
+>>> loans = espalier.simulate(rows=300)
+>>> y = loans.pop("default")
+>>> risk = espalier.MonotonicClassifier(monotonic_cst={"debt_ratio": 1}, epochs=1).fit(loans, y)
+>>> axes = espalier.plot.calibrators(risk)
+>>> ax = espalier.plot.partial_dependence(risk, loans, "debt_ratio")
+>>> ax = espalier.plot.surface(risk, loans, "debt_ratio", "income")
+>>> ax = espalier.plot.lattice(risk.model_.lattices()[0])
+>>> ax = espalier.plot.importance(risk, loans)
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._core import Error
+from ._model import Lattice, Model
+
+CURVE_POINTS = 100
+SURFACE_POINTS = 25
+SURFACE_ROWS = 200
+
+
+def calibrators(fitted: Any, features: list[str] | None = None) -> np.ndarray:
+    """The curves that the inputs pass first, a panel a feature."""
+    curves = [curve for curve in _model_of(fitted).calibrators()
+              if curve.layer == 1 and curve.member == 1 and
+              (features is None or curve.name in features)]
+    if not curves:
+        raise Error("plot: the model has no such calibrators of its inputs")
+    columns = min(4, len(curves))
+    rows = -(-len(curves) // columns)
+    figure, axes = _pyplot().subplots(rows, columns, squeeze=False, layout="constrained",
+                                      figsize=(3.2 * columns, 2.4 * rows))
+    for ax in axes.flat[len(curves):]:
+        figure.delaxes(ax)
+    for ax, curve in zip(axes.flat, curves):
+        if curve.inputs.dtype == object:
+            words = [word or "(missing)" for word in curve.inputs]
+            ax.bar(words, curve.outputs)
+            ax.tick_params(axis="x", rotation=45)
+        else:
+            ax.plot(curve.inputs, curve.outputs, marker=".")
+        if curve.missing is not None:
+            ax.axhline(curve.missing, linestyle=":", label="missing")
+            ax.legend()
+        ax.set_title(curve.name)
+    return axes
+
+
+def partial_dependence(fitted: Any, X: Any, feature: str, *, ax: Any = None) -> Any:
+    """The mean prediction over the rows of X while one feature is moved over its range."""
+    model = _model_of(fitted)
+    rows, column = model.rows(X), _column(model, feature)
+    grid, words = _grid(model, rows, column, CURVE_POINTS)
+    means = []
+    for value in grid:
+        rows[:, column] = value
+        means.append(model.predict(rows).mean())
+    ax = ax or _pyplot().subplots(layout="constrained")[1]
+    if words is None:
+        ax.plot(grid, means)
+    else:
+        ax.bar(words, means)
+        ax.tick_params(axis="x", rotation=45)
+    ax.set(xlabel=feature, ylabel=_output_name(model))
+    return ax
+
+
+def surface(fitted: Any, X: Any, first: str, second: str, *, ax: Any = None) -> Any:
+    """The mean prediction over rows of X (at most 200) while two features are moved over their
+    ranges, as a surface in three dimensions."""
+    model = _model_of(fitted)
+    rows = model.rows(X)
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), SURFACE_ROWS)).astype(int)]
+    columns = [_column(model, name) for name in (first, second)]
+    grids = [_grid(model, rows, column, SURFACE_POINTS) for column in columns]
+    means = np.empty((len(grids[0][0]), len(grids[1][0])))
+    for i, one in enumerate(grids[0][0]):
+        for j, other in enumerate(grids[1][0]):
+            rows[:, columns[0]], rows[:, columns[1]] = one, other
+            means[i, j] = model.predict(rows, n_jobs=1).mean()
+    ax = _draw_surface(ax, grids[0][0], grids[1][0], means)
+    for axis, (grid, words) in zip((ax.xaxis, ax.yaxis), grids):
+        if words is not None:
+            axis.set_ticks(grid, words)
+    ax.set(xlabel=first, ylabel=second, zlabel=_output_name(model))
+    return ax
+
+
+def lattice(table: Lattice, first: int = 0, second: int = 1, *, ax: Any = None) -> Any:
+    """One lattice along two of its wires, the others held at one half."""
+    vertices = table.vertices
+    others = tuple(axis for axis in range(vertices.ndim) if axis not in (first, second))
+    # Multilinear interpolation at one half is the mean of both ends.
+    corners = vertices.mean(axis=others)
+    if first > second:
+        corners = corners.T
+    grid = np.linspace(0, 1, SURFACE_POINTS)
+    weights = np.stack([1 - grid, grid], axis=1)
+    ax = _draw_surface(ax, grid, grid, weights @ corners @ weights.T)
+    ax.set(xlabel=table.wires[first], ylabel=table.wires[second], zlabel="output")
+    return ax
+
+
+def importance(fitted: Any, X: Any, *, ax: Any = None) -> Any:
+    """How far the score moves when a feature is shuffled, the largest on top."""
+    model = _model_of(fitted)
+    moves = model.importance(X)
+    order = np.argsort(moves)
+    ax = ax or _pyplot().subplots(layout="constrained")[1]
+    ax.barh([model.feature_names[i] for i in order], moves[order])
+    ax.set_xlabel("mean move of the score")
+    return ax
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as pyplot
+    except ImportError as error:
+        raise ImportError("espalier.plot wants matplotlib: pip install matplotlib") from error
+    return pyplot
+
+
+def _model_of(fitted: Any) -> Model:
+    return fitted if isinstance(fitted, Model) else fitted._require_fitted()
+
+
+def _column(model: Model, feature: str) -> int:
+    if feature not in model.feature_names:
+        raise Error(f"plot: the model reads no feature '{feature}'")
+    return model.feature_names.index(feature)
+
+
+def _grid(model: Model, rows: np.ndarray, column: int,
+          points: int) -> tuple[np.ndarray, list[str] | None]:
+    """Where a feature is moved to: the range of its cells, or the codes of its words."""
+    words = model.info["features"][column].get("words")
+    if words is not None:
+        return np.arange(len(words), dtype=np.float32), [word or "(missing)" for word in words]
+    values = rows[:, column][np.isfinite(rows[:, column])]
+    return np.linspace(values.min(), values.max(), points, dtype=np.float32), None
+
+
+def _output_name(model: Model) -> str:
+    return f"probability of '{model.info['positive']}'" if "positive" in model.info else model.label
+
+
+def _draw_surface(ax: Any, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
+    ax = ax or _pyplot().subplots(subplot_kw={"projection": "3d"}, layout="constrained")[1]
+    ax.plot_surface(x[:, None], y[None, :], z, cmap="viridis")
+    return ax

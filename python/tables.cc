@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tables.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "arrow.h"
+#include "espalier/csv.h"
+#include "espalier/error.h"
+#include "espalier/simulate.h"
+#include "numpy.h"
+
+namespace nb = nanobind;
+
+namespace espalier {
+namespace {
+
+using Codes = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::device::cpu, nb::c_contig>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+
+// Keeps a Python object alive from code that does not hold the GIL.
+std::shared_ptr<void> keep(nb::object object) {
+  return std::shared_ptr<void>(object.release().ptr(), [](void* p) {
+    const nb::gil_scoped_acquire gil;
+    Py_DECREF(static_cast<PyObject*>(p));
+  });
+}
+
+void require_rows(const std::string& name, std::size_t rows, Table& table) {
+  if (table.columns.empty()) table.num_rows = rows;
+  if (table.num_rows == rows) return;
+  throw Error(ErrorKind::data, table.name + ": column '" + name + "' has " + std::to_string(rows) +
+                                   " rows, the others have " + std::to_string(table.num_rows));
+}
+
+// `codes` index `words`; negative ones are missing. Words that no row has are left out.
+void add_words(BorrowingTable& to, const std::string& name, const std::vector<std::string>& words,
+               const Codes& codes) {
+  require_rows(name, codes.shape(0), to.table);
+  Column column{.name = name, .type = ColumnType::category};
+  constexpr std::int32_t kUnknown = -2;
+  std::vector<std::int32_t> known(words.size(), kUnknown);
+  column.codes.reserve(codes.shape(0));
+  for (std::size_t i = 0; i < codes.shape(0); ++i) {
+    const std::int32_t from = codes(i);
+    std::int32_t code = kMissingCode;
+    if (from >= 0) {
+      std::int32_t& place = known.at(static_cast<std::size_t>(from));
+      const std::string& word = words[static_cast<std::size_t>(from)];
+      if (place == kUnknown && means_missing(word)) place = kMissingCode;
+      if (place == kUnknown) {
+        place = static_cast<std::int32_t>(column.words.size());
+        column.words.push_back(word);
+      }
+      code = place;
+    }
+    column.codes.push_back(code);
+  }
+  to.table.columns.push_back(std::move(column));
+}
+
+// One column a column of the matrix: borrowed where it is float32 in one piece, else copied in
+// blocks of rows that stay in cache.
+template <class T>
+void add_matrix(BorrowingTable& to, const std::vector<std::string>& names, const Matrix<T>& x) {
+  constexpr std::size_t kBlock = 64;
+  const std::size_t rows = x.shape(0), first = to.table.columns.size();
+  for (const std::string& name : names) {
+    require_rows(name, rows, to.table);
+    to.table.columns.push_back({.name = name});
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    if (x.stride(0) == 1) {
+      for (std::size_t c = 0; c < names.size(); ++c)
+        to.table.columns[first + c].borrowed = {&x(0, c), rows};
+      to.owners.push_back(keep(nb::cast(x)));
+      return;
+    }
+  }
+  const nb::gil_scoped_release unlocked;
+  for (std::size_t c = 0; c < names.size(); ++c) to.table.columns[first + c].numbers.resize(rows);
+  for (std::size_t begin = 0; begin < rows; begin += kBlock) {
+    const std::size_t end = std::min(rows, begin + kBlock);
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      float* column = to.table.columns[first + c].numbers.data();
+      for (std::size_t r = begin; r < end; ++r) column[r] = static_cast<float>(x(r, c));
+    }
+  }
+}
+
+void add_arrow(BorrowingTable& to, nb::capsule stream,
+               const std::function<bool(const std::string&, std::size_t)>& is_category) {
+  if (stream.name() == nullptr || std::string_view(stream.name()) != "arrow_array_stream")
+    throw nb::type_error("__arrow_c_stream__ gave no Arrow stream");
+  read_arrow(*static_cast<ArrowArrayStream*>(stream.data()), is_category, to);
+}
+
+std::vector<std::string> names_of(const BorrowingTable& from) {
+  std::vector<std::string> names;
+  for (const Column& column : from.table.columns) names.push_back(column.name);
+  return names;
+}
+
+void rename(BorrowingTable& table, const std::vector<std::string>& names) {
+  std::vector<Column>& columns = table.table.columns;
+  for (std::size_t c = 0; c < std::min(columns.size(), names.size()); ++c) {
+    if (columns[c].name == names[c]) continue;
+    if (auto order = table.orders.extract(columns[c].name)) {
+      order.key() = names[c];
+      table.orders.insert(std::move(order));
+    }
+    columns[c].name = names[c];
+  }
+}
+
+// At most `count` rows, evenly spread; nothing of it is borrowed.
+BorrowingTable thinned(const BorrowingTable& from, std::size_t count) {
+  const Table& table = from.table;
+  BorrowingTable result{.table = {.name = table.name}};
+  result.table.num_rows = std::min(count, table.num_rows);
+  for (const Column& column : table.columns) {
+    Column thin{.name = column.name, .type = column.type, .words = column.words};
+    for (std::size_t i = 0; i < result.table.num_rows; ++i) {
+      const std::size_t row = i * table.num_rows / result.table.num_rows;
+      if (column.type == ColumnType::number) {
+        thin.numbers.push_back(column.values()[row]);
+      } else {
+        thin.codes.push_back(column.codes[row]);
+      }
+    }
+    result.table.columns.push_back(std::move(thin));
+  }
+  return result;
+}
+
+// The first column with an infinite number, or nothing.
+std::optional<std::string> infinite_column(const BorrowingTable& from) {
+  const nb::gil_scoped_release unlocked;
+  for (const Column& column : from.table.columns) {
+    for (const float value : column.values()) {
+      if (std::isinf(value)) return column.name;
+    }
+  }
+  return std::nullopt;
+}
+
+nb::dict to_dict(const Table& table) {
+  nb::dict columns;
+  for (const Column& column : table.columns) {
+    if (column.type == ColumnType::number) {
+      columns[column.name.c_str()] = to_numpy(column.numbers, {table.num_rows});
+      continue;
+    }
+    nb::list cells;
+    for (const std::int32_t code : column.codes) {
+      if (code == kMissingCode) {
+        cells.append(nb::none());
+      } else {
+        cells.append(column.words[static_cast<std::size_t>(code)]);
+      }
+    }
+    columns[column.name.c_str()] = cells;
+  }
+  return columns;
+}
+
+nb::dict simulate_loans(const nb::kwargs& wanted) {
+  SimulateOptions options;
+  std::size_t known = 0;
+  visit_fields(options, [&](const Field& field, auto& value) {
+    if (!wanted.contains(field.name)) return;
+    value = nb::cast<std::remove_cvref_t<decltype(value)>>(wanted[field.name]);
+    ++known;
+  });
+  if (known != wanted.size()) throw nb::type_error("simulate: an argument that is no field");
+  return to_dict(simulate(options));
+}
+
+}  // namespace
+
+void define_tables(nb::module_& m) {
+  nb::class_<BorrowingTable>(m, "Table")
+      .def("__init__",
+           [](BorrowingTable* self, std::string name) {
+             new (self) BorrowingTable{.table = {.name = std::move(name)}};
+           })
+      .def_prop_ro("num_rows", [](const BorrowingTable& self) { return self.table.num_rows; })
+      .def_prop_rw("names", &names_of, &rename)
+      .def_rw("orders", &BorrowingTable::orders)
+      .def("add_words", &add_words)
+      .def("add_matrix", &add_matrix<float>, nb::arg(), nb::arg().noconvert())
+      .def("add_matrix", &add_matrix<double>, nb::arg(), nb::arg().noconvert())
+      .def("add_arrow", &add_arrow)
+      .def("thinned", &thinned)
+      .def("infinite_column", &infinite_column);
+  m.def("simulate", &simulate_loans);
+}
+
+}  // namespace espalier

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests share: made-up loans, and the program to compare with."""
+import os
+from pathlib import Path
+
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # for scikit-learn's check of array API input
+os.environ.setdefault("MPLBACKEND", "agg")
+
+import pandas as pd  # noqa: E402
+import pytest  # noqa: E402
+
+import espalier  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+DIRECTIONS = {"debt_ratio": 1, "late_payments": 1, "income": -1, "years_employed": -1}
+
+
+@pytest.fixture
+def loans():
+    """A frame of made-up loans with numbers, categories and missing cells."""
+    return pd.DataFrame(espalier.simulate(rows=600, seed=1))
+
+
+@pytest.fixture(scope="session")
+def fitted():
+    """A classifier fitted on the loans, not to be changed."""
+    table = pd.DataFrame(espalier.simulate(rows=600, seed=1))
+    label = table.pop("default")
+    return espalier.MonotonicClassifier(monotonic_cst=DIRECTIONS, epochs=2).fit(table, label)
+
+
+@pytest.fixture(scope="session")
+def program():
+    """The path of the program `espalier`."""
+    path = Path(os.environ.get("ESPALIER_PROGRAM", ROOT / "build" / "espalier"))
+    if not path.exists():
+        pytest.fail(f"{path} is missing: make build, or set ESPALIER_PROGRAM")
+    return path

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python and the command line are two ways to the same bytes."""
+import json
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import espalier
+from conftest import DIRECTIONS
+from espalier._params import DEFAULTS, LEFT_OUT, RENAMED
+
+
+def run(program, *words):
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def split(table, label="default"):
+    return table.drop(columns=label), table[label]
+
+
+LOAN_FLAGS = ["--increasing", "debt_ratio,late_payments", "--decreasing", "income,years_employed"]
+
+
+@pytest.mark.parametrize("params, flags", [
+    ({}, []),
+    ({"random_state": 7, "epochs": 2, "n_jobs": 1}, ["--seed", 7, "--epochs", 2]),
+    ({"architecture": "random-lattices", "class_weight": "balanced", "ensemble": 2, "epochs": 1},
+     ["--architecture", "random-lattices", "--class-weight", "balanced", "--ensemble", 2,
+      "--epochs", 1]),
+], ids=["defaults", "another seed", "an ensemble"])
+def test_the_same_table_and_options_give_the_same_file(program, tmp_path, params, flags):
+    run(program, "simulate", "--rows", 800, "--seed", 3, "-o", tmp_path / "loans.csv")
+    run(program, "train", tmp_path / "loans.csv", "--label", "default", *LOAN_FLAGS, *flags, "-o",
+        tmp_path / "wanted.esp")
+    X, y = split(pd.read_csv(tmp_path / "loans.csv"))
+    fitted = espalier.MonotonicClassifier(monotonic_cst=DIRECTIONS, **params).fit(X, y)
+    fitted.model_.save(tmp_path / "found.esp")
+    assert (tmp_path / "found.esp").read_bytes() == (tmp_path / "wanted.esp").read_bytes()
+
+
+def test_regression_with_weights_and_validation_rows_gives_the_same_file(program, tmp_path):
+    draw = np.random.default_rng(1)
+    table = pd.DataFrame(draw.uniform(size=(500, 3)).astype(np.float32), columns=list("abc"))
+    table["weight"] = draw.integers(0, 3, 500)
+    table["y"] = 10 * table["a"] - table["b"]
+    table[:400].to_csv(tmp_path / "train.csv", index=False)
+    table[400:].to_csv(tmp_path / "valid.csv", index=False)
+    run(program, "train", tmp_path / "train.csv", "--valid", tmp_path / "valid.csv", "--label", "y",
+        "--weight", "weight", "--increasing", "a", "-o", tmp_path / "wanted.esp")
+    train, valid = table[:400], table[400:]
+    fitted = espalier.MonotonicRegressor(monotonic_cst={"a": 1}).fit(
+        train[list("abc")], train["y"], sample_weight=train["weight"],
+        eval_set=(valid[list("abc")], valid["y"], valid["weight"]))
+    assert fitted.model_.to_bytes() == (tmp_path / "wanted.esp").read_bytes()
+
+
+def test_both_predict_the_same_from_one_file(program, tmp_path, fitted):
+    fitted.model_.save(tmp_path / "model.esp")
+    run(program, "simulate", "--rows", 50, "--seed", 9, "-o", tmp_path / "rows.csv")
+    printed = run(program, "predict", tmp_path / "model.esp", tmp_path / "rows.csv")
+    wanted = np.array(printed.split()[1:], dtype=np.float32)
+    rows = pd.read_csv(tmp_path / "rows.csv")
+    np.testing.assert_array_equal(espalier.load(tmp_path / "model.esp").predict(rows), wanted)
+    np.testing.assert_array_equal(
+        fitted.predict_proba(rows.drop(columns="default"))[:, 1], wanted)
+
+
+def test_both_give_the_same_certificate(program, tmp_path, fitted):
+    fitted.model_.save(tmp_path / "model.esp")
+    printed = json.loads(run(program, "verify", tmp_path / "model.esp", "--pairs", 500, "--json"))
+    certificate = fitted.model_.verify(pairs=500)
+    for key in ("increasing", "decreasing", "inequalities", "violations", "pairs",
+                "pair_violations", "largest_drop", "seed", "culprits"):
+        assert getattr(certificate, key) == printed[key], key
+    assert certificate.holds and certificate.model_hash == fitted.model_.hash
+
+
+def test_every_field_is_a_parameter_with_its_default(program):
+    fields = {field["name"]: field["default"] for field in espalier._core.train_fields()}
+    params = espalier.MonotonicClassifier().get_params()
+    for name, default in fields.items():
+        if name in LEFT_OUT:
+            assert name not in params
+        elif name not in DEFAULTS:
+            assert params[RENAMED.get(name, name)] == default
+    own = {"monotonic_cst", "categorical_features"}
+    assert set(params) == own | {RENAMED.get(name, name) for name in fields
+                                 if name not in LEFT_OUT}
+    usage = run(program, "train", "--help")
+    assert all(f"--{name.replace('_', '-')}" in usage for name in fields)

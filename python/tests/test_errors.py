@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cannot be used is refused as scikit-learn users expect, with a message that helps."""
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+import espalier
+from espalier import MonotonicClassifier, MonotonicRegressor
+
+X = np.random.default_rng(1).uniform(size=(60, 2))
+FRAME = pd.DataFrame(X, columns=["age", "debt"])
+Y = X[:, 0]
+
+
+def changed(row, column, value, dtype=float):
+    other = X.astype(dtype)
+    other[row, column] = value
+    return other
+
+
+@pytest.mark.parametrize("given, message", [
+    (X[:, 0], "Expected 2D array, got 1D"),
+    (X.reshape(-1, 1, 2), "Expected 2D array, got 3D"),
+    (X[:0], r"0 sample\(s\) \(shape=\(0, 2\)\)"),
+    (X[:, :0], r"0 feature\(s\)"),
+    (FRAME[:0], r"0 sample\(s\)"),
+    (pd.DataFrame(), r"0 feature\(s\)"),
+    (pl.DataFrame(), r"0 feature\(s\)"),
+    (pl.DataFrame({"a": []}, schema={"a": pl.Float32}), r"0 sample\(s\)"),
+    ({}, r"0 feature\(s\)"),
+    (X[:40], r"inconsistent numbers of samples: \[40, 60\]"),
+    (changed(3, 1, np.inf), "contains infinity .* column 'x1'"),
+    (changed(3, 1, 1e300), "value too large for dtype.*float32"),
+    (changed(3, 1, "abc", object), "column 'x1' has words such as 'abc' and numbers"),
+    (FRAME.assign(debt=pd.Timestamp("2026-01-01")), "column 'debt' has the type datetime64"),
+    (pl.DataFrame({"d": [datetime.date(2026, 1, 1)] * 60}), "column 'd': the Arrow type 'tdD'"),
+    (pa.table({"l": [[1]] * 60}), r"column 'l': the Arrow type '\+l'"),
+    (pd.DataFrame(X, columns=["a", "a"]), "two columns are named 'a'"),
+    ({"a": X[:, 0], "b": X[:5, 1]}, "column 'b' has 5 rows, the others have 60"),
+])
+def test_tables_that_cannot_be_used_are_refused(given, message):
+    with pytest.raises(espalier.Error, match=message):
+        MonotonicRegressor().fit(given, Y)
+
+
+@pytest.mark.parametrize("given", [sparse.csr_matrix(X), sparse.csr_array(X),
+                                   changed(0, 0, {"a": 1}, object),
+                                   pd.DataFrame(X, columns=["a", 1])])
+def test_things_that_are_no_table_are_type_errors(given):
+    with pytest.raises(TypeError):
+        MonotonicRegressor().fit(given, Y)
+
+
+@pytest.mark.parametrize("params, message", [
+    ({"monotonic_cst": {"deb": 1}}, "monotonic_cst: X has no column 'deb'; did you mean 'debt'"),
+    ({"monotonic_cst": {"deb": 0}}, "no column 'deb'"),
+    ({"monotonic_cst": {"debt": "up"}}, "'debt': 'up' is no direction; wanted 1 or"),
+    ({"monotonic_cst": {"debt": 2}}, "2 is no direction"),
+    ({"monotonic_cst": [1]}, "a value for each of the 2 columns"),
+    ({"categorical_features": ["aeg"]}, "no column 'aeg'; did you mean 'age'"),
+    ({"architecture": "dlm"}, "dlm"),
+    ({"epochs": -1}, "epochs: -1 is not between 0"),
+    ({"epochs": "many"}, "'epochs': wanted a whole number"),
+    ({"learning_rate": float("nan")}, "not finite"),
+    ({"schedule": "linear"}, "'schedule': wanted one of cosine, constant, found 'linear'"),
+    ({"metric": "auc"}, "metric: auc does not suit regression"),
+    ({"n_jobs": 0}, "n_jobs: 0"),
+    ({"random_state": -1}, "'seed'"),
+    ({"order": ["age=1<2"]}, "order"),
+])
+def test_parameters_that_cannot_be_used_are_named(params, message):
+    with pytest.raises(espalier.Error, match=message):
+        MonotonicRegressor(**params).fit(FRAME, Y)
+
+
+def test_an_unknown_parameter_is_a_type_error():
+    with pytest.raises(TypeError, match="epoch"):
+        MonotonicRegressor(epoch=3)
+    with pytest.raises(ValueError, match="epoch"):
+        MonotonicRegressor().set_params(epoch=3)
+
+
+@pytest.mark.parametrize("y, message", [
+    (["a", "b", "c"] * 20, "Only binary classification"),
+    ([1] * 60, "one value only"),
+    ([0.5, *[1.5] * 59], "Unknown label type"),
+    ([None, *["a"] * 59], "y contains NaN"),
+    (np.where(X[:, 0] > 0.5, np.nan, 1.0), "y contains NaN"),
+])
+def test_labels_of_classification_are_two_classes(y, message):
+    with pytest.raises(ValueError, match=message):
+        MonotonicClassifier().fit(X, y)
+
+
+def test_a_category_without_an_order_cannot_be_monotone():
+    frame = FRAME.assign(city=["Paris", "Rome"] * 30)
+    with pytest.raises(espalier.Error, match="'city' is a category without an order"):
+        MonotonicRegressor(monotonic_cst={"city": 1}).fit(frame, Y)
+    ordered = frame.assign(city=pd.Categorical(frame["city"], ["Rome", "Paris"], ordered=True))
+    MonotonicRegressor(monotonic_cst={"city": 1}, epochs=1).fit(ordered, Y)
+    lesser = frame.assign(city=pd.Categorical(["<5", "5+"] * 30, ["<5", "5+"], ordered=True))
+    with pytest.raises(espalier.Error, match="one of its words a '<'"):
+        MonotonicRegressor().fit(lesser, Y)
+
+
+def test_a_fitted_model_refuses_other_columns():
+    fitted = MonotonicRegressor(epochs=1).fit(FRAME, Y)
+    for other, message in (
+            (FRAME[["age"]], "yet now missing:\n- debt"),
+            (FRAME[["debt", "age"]], "must be in the same order"),
+            (FRAME.assign(more=1), "unseen at fit time:\n- more"),
+            (FRAME.rename(columns={"age": "Age"}), "unseen at fit time:\n- Age")):
+        with pytest.raises(ValueError, match=message):
+            fitted.predict(other)
+    with pytest.raises(espalier.Error, match="column 'debt': has words such as 'a'"):
+        fitted.predict(FRAME.assign(debt="a"))
+    with pytest.raises(espalier.Error, match="infinity"):
+        fitted.predict(FRAME.replace(FRAME.iloc[0, 0], np.inf))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        fitted.predict(X)
+    unnamed = MonotonicRegressor(epochs=1).fit(X, Y)
+    with pytest.raises(ValueError, match="X has 3 features, but MonotonicRegressor is expecting 2"):
+        unnamed.predict(np.zeros((4, 3), dtype=np.float32))
+    with pytest.raises(ValueError, match="infinity"):
+        unnamed.predict(np.full((4, 2), np.inf, dtype=np.float32))
+
+
+def test_a_model_finds_its_columns_by_name_and_says_which_one_is_absent():
+    model = MonotonicRegressor(epochs=1).fit(FRAME, Y).model_
+    np.testing.assert_array_equal(model.predict(FRAME.assign(more=1)[["more", "debt", "age"]]),
+                                  model.predict(FRAME))
+    with pytest.raises(espalier.Error, match="no column 'debt'; did you mean 'debts'"):
+        model.predict(FRAME.rename(columns={"debt": "debts"}))
+    with pytest.raises(espalier.Error, match="3 columns"):
+        model.predict(np.zeros((1, 3), dtype=np.float32))
+    with pytest.raises(espalier.Error, match="neither prediction nor score"):
+        model.predict(FRAME, output="logit")
+    np.testing.assert_array_equal(model.predict(np.full((1, 2), np.inf)),
+                                  model.predict(np.full((1, 2), 1e30)))
+
+
+@pytest.mark.parametrize("weight, message", [
+    (-np.ones(60), "-1 is no weight"), (np.zeros(60), "all weights are zero"),
+    (np.ones(3), r"sample_weight.shape == \(3,\)"), (np.ones((60, 2)), "must be 1D")])
+def test_weights_that_cannot_be_used_are_refused(weight, message):
+    with pytest.raises(ValueError, match=message):
+        MonotonicRegressor().fit(X, Y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("eval_set, message", [
+    (X, "eval_set: wanted"), ([(X, Y), (X, Y)], "eval_set: wanted"),
+    ((X[:, :1], Y), "eval_set has 1 columns, wanted 2"),
+    ((FRAME, Y), "no column 'x0'"), ((X, Y, Y), "fit got no sample_weight")])
+def test_validation_rows_that_cannot_be_used_are_refused(eval_set, message):
+    with pytest.raises(espalier.Error, match=message):
+        MonotonicRegressor().fit(X, Y, eval_set=eval_set)

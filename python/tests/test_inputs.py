@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every container of the same cells gives the same model, and the same predictions."""
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import espalier
+from espalier._tables import read_table
+
+NUMBERS = np.random.default_rng(1).uniform(size=(300, 4)).astype(np.float32)
+NUMBERS[::7, 2] = np.nan
+LABELS = NUMBERS[:, 0] - NUMBERS[:, 1] ** 2
+NAMES = ["a", "b", "c", "d"]
+
+
+def fit(X, y=LABELS, **params):
+    return espalier.MonotonicRegressor(epochs=1, **params).fit(X, y)
+
+
+ARRAYS = {
+    "float32 in C order": NUMBERS,
+    "float32 in Fortran order": np.asfortranarray(NUMBERS),
+    "float32 with gaps": np.repeat(NUMBERS, 2, axis=1)[:, ::2],
+    "float64 in C order": NUMBERS.astype(np.float64),
+    "float64 in Fortran order": np.asfortranarray(NUMBERS.astype(np.float64)),
+    "lists": NUMBERS.tolist(),
+    "objects with None": np.where(np.isnan(NUMBERS), None, NUMBERS.astype(object)),
+}
+
+
+@pytest.mark.parametrize("X", ARRAYS.values(), ids=ARRAYS)
+def test_arrays_of_the_same_numbers_give_the_same_model(X):
+    wanted, found = fit(NUMBERS), fit(X)
+    assert found.model_.to_bytes() == wanted.model_.to_bytes()
+    np.testing.assert_array_equal(found.predict(X), wanted.predict(NUMBERS))
+
+
+def in_two_chunks(table):
+    return pa.concat_tables([table.slice(0, 100), table.slice(100)])
+
+
+class OnlyAStream:
+    """What has no more than the Arrow stream interface."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+PANDAS = pd.DataFrame(NUMBERS, columns=NAMES)
+AFTER_OTHERS = pa.Table.from_pandas(pd.concat([PANDAS + 1, PANDAS]), preserve_index=False)
+FRAMES = {
+    "pandas float64": PANDAS.astype(np.float64),
+    "pandas Float64": PANDAS.astype("Float64"),
+    "pandas objects": PANDAS.astype(object),
+    "polars": pl.DataFrame(NUMBERS, schema=NAMES),
+    "polars with nulls": pl.DataFrame(NUMBERS, schema=NAMES).fill_nan(None),
+    "polars float64": pl.DataFrame(NUMBERS.astype(np.float64), schema=NAMES),
+    "pyarrow": pa.Table.from_pandas(PANDAS),
+    "pyarrow in chunks": in_two_chunks(pa.Table.from_pandas(PANDAS)),
+    "a slice of pyarrow": AFTER_OTHERS.slice(300),
+    "a slice of structs": pa.chunked_array(
+        [pa.concat_arrays(AFTER_OTHERS.to_struct_array().chunks).slice(300)]),
+    "an Arrow stream": OnlyAStream(pa.Table.from_pandas(PANDAS)),
+    "a dictionary": {name: NUMBERS[:, i] for i, name in enumerate(NAMES)},
+}
+
+
+@pytest.mark.parametrize("X", FRAMES.values(), ids=FRAMES)
+def test_frames_of_the_same_numbers_give_the_same_model(X):
+    wanted, found = fit(PANDAS), fit(X)
+    assert found.model_.to_bytes() == wanted.model_.to_bytes()
+    assert found.feature_names_in_.tolist() == NAMES
+    np.testing.assert_array_equal(found.predict(X), wanted.predict(PANDAS))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
+                                   "uint64", "bool"])
+def test_whole_numbers_of_every_width_are_read(dtype):
+    X = np.random.default_rng(2).integers(0, 2, size=(200, 2))
+    wanted = fit(X.astype(np.float32), X[:, 0]).model_.to_bytes()
+    X = X.astype(dtype)
+    names = ["x0", "x1"]
+    assert fit(X, X[:, 0]).model_.to_bytes() == wanted
+    assert fit(pd.DataFrame(X, columns=names), X[:, 0]).model_.to_bytes() == wanted
+    assert fit(pl.DataFrame({"x0": X[:, 0], "x1": X[:, 1]}), X[:, 0]).model_.to_bytes() == wanted
+
+
+def words_frame(rows=300):
+    draw = np.random.default_rng(3)
+    return pd.DataFrame({
+        "city": draw.choice(["Paris", "a rather long name of a city", "Köln", "twelve-bytes",
+                             "thirteen-byte", None], rows),
+        "size": draw.choice(["S", "M", "L"], rows),
+        "x": draw.uniform(size=rows)})
+
+
+SIZES = ["S", "M", "L"]
+WORDS = words_frame()
+WORD_LABELS = WORDS["x"] + (WORDS["size"] == "L")
+WORD_FRAMES = {
+    "pandas strings": WORDS.astype({"city": "str"}),
+    "pandas categories": WORDS.astype({"city": "category", "size": "category"}),
+    "polars strings": pl.from_pandas(WORDS),
+    "polars categories": pl.from_pandas(WORDS).with_columns(
+        pl.col("city", "size").cast(pl.Categorical)),
+    "pyarrow strings": pa.Table.from_pandas(WORDS),
+    "pyarrow large strings": pa.Table.from_pandas(WORDS).cast(pa.schema(
+        [("city", pa.large_string()), ("size", pa.large_string()), ("x", pa.float64())])),
+    "pyarrow dictionaries": pa.Table.from_pandas(
+        WORDS.astype({"city": "category", "size": "category"})),
+    "pyarrow dictionaries in chunks": in_two_chunks(pa.Table.from_pandas(
+        WORDS.astype({"city": "category", "size": "category"}))),
+    "a dictionary": {name: WORDS[name].to_numpy() for name in WORDS},
+    "an array of objects": None,
+}
+
+
+@pytest.mark.parametrize("kind", WORD_FRAMES)
+def test_words_are_categories_in_every_frame(kind):
+    wanted = fit(WORDS, WORD_LABELS)
+    X = WORD_FRAMES[kind]
+    if X is None:
+        found = fit(WORDS.to_numpy(), WORD_LABELS, categorical_features=[0])
+        assert [f["kind"] for f in found.model_.info["features"]] == [
+            "category", "category", "number"]
+        np.testing.assert_array_equal(found.predict(WORDS.to_numpy()), wanted.predict(WORDS))
+        return
+    found = fit(X, WORD_LABELS)
+    assert found.model_.to_bytes() == wanted.model_.to_bytes()
+    np.testing.assert_array_equal(found.predict(X), wanted.predict(WORDS))
+
+
+def ordered_frames():
+    pandas = WORDS.astype({"size": pd.CategoricalDtype(SIZES, ordered=True)})
+    yield "pandas", pandas
+    yield "polars", pl.from_pandas(WORDS).with_columns(pl.col("size").cast(pl.Enum(SIZES)))
+    yield "pyarrow", pa.Table.from_pandas(pandas)
+
+
+@pytest.mark.parametrize("X", [pytest.param(X, id=name) for name, X in ordered_frames()])
+def test_ordered_categories_may_be_monotone(X):
+    wanted = fit(WORDS, WORD_LABELS, order={"size": SIZES}, monotonic_cst={"size": 1})
+    found = fit(X, WORD_LABELS, monotonic_cst={"size": "increasing"})
+    assert found.model_.to_bytes() == wanted.model_.to_bytes()
+    assert found.model_.verify(pairs=1000).increasing == ["size"]
+    rows = words_frame(3).assign(size=SIZES, x=0.5, city="Paris")
+    assert (np.diff(wanted.predict(rows)) >= 0).all()
+
+
+def test_intervals_of_pandas_are_ordered_words():
+    binned = WORDS.assign(x=pd.cut(WORDS["x"], 4))
+    found = fit(binned, WORD_LABELS, monotonic_cst={"x": 1})
+    assert found.model_.info["features"][2]["words"] == [str(i) for i in binned["x"].cat.categories]
+    assert found.model_.verify(pairs=100).increasing == ["x"]
+    np.testing.assert_array_equal(found.predict(binned), found.model_.predict(binned))
+
+
+def test_orders_of_dtypes_and_of_the_parameter_add_up():
+    dtype = pd.CategoricalDtype(sorted(WORDS["city"].dropna().unique()), ordered=True)
+    found = fit(WORDS.astype({"city": dtype}), WORD_LABELS, order=["size=L<M<S"])
+    assert [f["kind"] for f in found.model_.info["features"]] == ["ordered", "ordered", "number"]
+    assert found.model_.info["features"][1]["words"] == ["L", "M", "S"]
+
+
+def test_numbers_can_be_categories():
+    X = np.random.default_rng(4).integers(0, 5, size=(200, 2))
+    y = X[:, 0] == 3
+    holes = X.astype(float)
+    holes[::5, 0] = np.nan
+    assert "" in fit(holes, y, categorical_features=[0]).model_.info["features"][0]["words"]
+    frame = pd.DataFrame(X, columns=["x0", "x1"])
+    for given, features in ((X, [0]), (X, [True, False]), (X.astype(float), ["x0"]),
+                            (X.astype(np.float32), [0]), (frame, ["x0"]),
+                            (pl.from_pandas(frame), ["x0"])):
+        found = fit(given, y, categorical_features=features)
+        first, second = found.model_.info["features"]
+        assert first["kind"] == "category" and sorted(first["words"]) == list("01234")
+        assert second["kind"] == "number"
+        np.testing.assert_array_equal(found.predict(given), fit(
+            X, y, categorical_features=[0]).predict(X))
+
+
+def test_a_word_that_training_never_saw_and_a_missing_one_are_predicted():
+    found = fit(WORDS, WORD_LABELS)
+    rows = pd.DataFrame({"city": ["Atlantis", None], "size": ["S", "S"], "x": [0.5, np.nan]})
+    assert np.isfinite(found.predict(rows)).all()
+
+
+def test_words_that_mean_missing_on_the_command_line_do_so_here():
+    marked = WORDS.assign(city=WORDS["city"].fillna("N/A"))
+    wanted, found = fit(WORDS, WORD_LABELS), fit(marked, WORD_LABELS)
+    assert found.model_.to_bytes() == wanted.model_.to_bytes()
+
+
+def is_borrowed(X, cell):
+    """Whether the table that is made of X sees a later change of it."""
+    table = read_table(X, "X", lambda name, index: False).table
+    cell[...] = np.inf
+    return table.infinite_column() is not None
+
+
+def test_columns_in_one_piece_are_not_copied():
+    fortran = np.zeros((10, 2), dtype=np.float32, order="F")
+    assert is_borrowed(fortran, fortran[3, 1:])
+    c_order = np.zeros((10, 2), dtype=np.float32)
+    assert not is_borrowed(c_order, c_order[3, 1:])
+    column = np.zeros(10, dtype=np.float32)
+    assert is_borrowed({"a": column}, column[:1])
+    fortran = np.zeros((10, 2), dtype=np.float32, order="F")
+    assert is_borrowed(pd.DataFrame(fortran, columns=["a", "b"], copy=False), fortran[3, 1:])
+    column = np.zeros(10, dtype=np.float32)
+    assert is_borrowed(pa.table({"a": pa.Array.from_buffers(
+        pa.float32(), 10, [None, pa.py_buffer(column)])}), column[:1])
