@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <atomic>
 #include <csignal>
 #include <string>
 
@@ -54,7 +55,7 @@ class StopOnSignal {
  public:
   StopOnSignal() {
     struct sigaction action {};
-    action.sa_handler = [](int) { asked_ = 1; };
+    action.sa_handler = [](int) { asked_ = true; };
     action.sa_flags = SA_RESETHAND | SA_RESTART;
     ::sigaction(SIGINT, &action, &old_interrupt_);
     ::sigaction(SIGTERM, &action, &old_terminate_);
@@ -66,10 +67,12 @@ class StopOnSignal {
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
 
-  static bool asked() { return asked_ != 0; }
+  static bool asked() { return asked_; }
 
  private:
-  static inline volatile std::sig_atomic_t asked_ = 0;
+  // Read by other threads than the one that has the signal.
+  static inline std::atomic<bool> asked_ = false;
+  static_assert(std::atomic<bool>::is_always_lock_free);
   struct sigaction old_interrupt_ {};
   struct sigaction old_terminate_ {};
 };
