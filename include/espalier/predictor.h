@@ -35,8 +35,9 @@ class Predictor {
   const Model& model() const noexcept;
   std::size_t num_features() const noexcept;
 
-  /// What stands for a word in a row: the code of a category or an ordered word, NaN for a word
-  /// that the feature does not know, and for any word of a number.
+  /// What stands for a word in a row: the code of a category or an ordered word; for a word that a
+  /// category does not know, a code that counts as unseen; NaN for a word that means missing, or
+  /// that an ordered feature does not know, and for any word of a number.
   float code(std::size_t feature, std::string_view word) const noexcept;
 
   /// Working memory for one thread, made once and used again and again.

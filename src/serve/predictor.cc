@@ -75,10 +75,15 @@ const Model& Predictor::model() const noexcept { return compiled_->model; }
 std::size_t Predictor::num_features() const noexcept { return model().schema().features.size(); }
 
 float Predictor::code(std::size_t feature, std::string_view word) const noexcept {
-  const std::vector<std::string>& words = model().schema().features[feature].words;
-  const auto found = std::find(words.begin(), words.end(), word);
-  if (found == words.end()) return std::numeric_limits<float>::quiet_NaN();
-  return static_cast<float>(found - words.begin());
+  const Feature& own = model().schema().features[feature];
+  const auto found = std::find(own.words.begin(), own.words.end(), word);
+  const bool known = found != own.words.end();
+  const bool is_missing =
+      means_missing(word) || std::ranges::find(own.missing, word) != own.missing.end();
+  // The place behind the last word is no code of the category's: it counts as unseen.
+  if (known || (own.kind == FeatureKind::category && !is_missing))
+    return static_cast<float>(found - own.words.begin());
+  return std::numeric_limits<float>::quiet_NaN();
 }
 
 Predictor::Scratch::Scratch(const Predictor& predictor)

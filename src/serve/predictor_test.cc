@@ -161,7 +161,8 @@ TEST(Predictor, ClipsInfinitiesAndTakesNanAsMissing) {
   const float unseen = 8 * 0.25f + (10 + 20 + 2 * 40) / 4.0f;
   for (const float code : {-1.0f, 3.0f, 1e9f, 0.5f, INFINITY}) EXPECT_EQ(score(0, 4, code), unseen);
   EXPECT_EQ(predictor.code(2, "blue"), 2);
-  EXPECT_TRUE(std::isnan(predictor.code(2, "green")));
+  EXPECT_EQ(score(0, 4, predictor.code(2, "green")), unseen);
+  EXPECT_EQ(score(0, 4, predictor.code(2, "NA")), score(0, 4, kNan)) << "means missing";
   EXPECT_TRUE(std::isnan(predictor.code(0, "1")));
 }
 
