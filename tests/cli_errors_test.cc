@@ -138,7 +138,7 @@ TEST_F(CliErrors, RefusesBadSettings) {
       {good + "--epochs", 2, {"--epochs"}},
       {good + "--learning-rate nan", 2, {"--learning-rate", "'nan'"}},
       {good + "--learning-rate inf", 2, {"--learning-rate", "'inf'"}},
-      {good + "--weight-decay=-2", 2, {"--weight-decay", "'-1'"}},
+      {good + "--weight-decay=-2", 2, {"--weight-decay", "'-2'"}},
       {good + "--seed -1", 2, {"--seed", "'-1'"}},
       {good + "--threads 100000", 2, {"--threads", "1024"}},
       {good + "--task guess", 2, {"--task", "'guess'", "classification, regression"}},
