@@ -78,7 +78,7 @@ struct TrainOptions {
   double weight_decay = -1;  ///< -1 chooses
   Projection projection = Projection::automatic;
   double calibrator_laplacian = 0;
-  double calibrator_hessian = 0;  ///< 0 chooses
+  double calibrator_hessian = -1;  ///< -1 chooses
   double lattice_laplacian = 0;
   double lattice_torsion = 0;
 
@@ -110,13 +110,15 @@ void visit_fields(Options& o, Visitor&& visit) {
             "words of a category column beyond this many, the rarest, share one category", 2, 1e6},
       o.max_categories);
 
-  visit(Field{"architecture",
-              "a preset (dln, dln-paper, dln-lattice, dln-one-lattice, calibrated-linear, "
-              "calibrated-lattice, random-lattices, "
-              "crystals, min-max, monotonic-dnn; where lattices are counted also as dln(70x5)) "
-              "or layers such as "
-              "'cal(50) lin(350) cal(20) lat(70x5) cal(20) lin(1)'"},
-        o.architecture);
+  visit(
+      Field{"architecture",
+            "a preset (dln, dln-paper, dln-lattice, dln-one-lattice, calibrated-linear, "
+            "calibrated-lattice, random-lattices, "
+            "crystals, min-max, monotonic-dnn; all but the calibrated ones with a size if wanted: "
+            "dln(70x5), crystals(60x4), monotonic-dnn(LAYERSxUNITS)) "
+            "or layers such as "
+            "'cal(50) lin(350) cal(20) lat(70x5) cal(20) lin(1)'"},
+      o.architecture);
   visit(Field{"monotone_calibrators",
               "which calibrators must rise: only those of monotone inputs, or all"},
         o.monotone_calibrators);
@@ -169,7 +171,7 @@ void visit_fields(Options& o, Visitor&& visit) {
               1e6},
         o.calibrator_laplacian);
   visit(Field{"calibrator_hessian",
-              "penalty on squared bends of calibrators: straighter curves; 0 chooses by size", 0,
+              "penalty on squared bends of calibrators: straighter curves; -1 chooses by size", -1,
               1e6},
         o.calibrator_hessian);
   visit(Field{"lattice_laplacian", "penalty on squared edges of lattices: flatter", 0, 1e6},

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/identities.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
+#include "espalier/error.h"
 #include "layers/lattices.h"
 #include "layers/linear.h"
 
@@ -75,8 +78,13 @@ Range bounds_of_pieces(const Linear& layer, const float* params) {
 // Minimum and maximum commute with rising affine functions: the pieces are squeezed into [0, 1],
 // and the last lattice, which has no bounds, stretches them back.
 Network min_max_as_lattices(const Network& min_max) {
-  const LayerSpec& pieces = min_max.architecture().layers[0];
-  const LayerSpec& pool = min_max.architecture().layers[1];
+  const std::vector<LayerSpec>& layers = min_max.architecture().layers;
+  if (layers.size() != 2 || layers[0].kind != LayerKind::lin ||
+      layers[1].kind != LayerKind::minmax) {
+    throw Error(ErrorKind::argument, fmt::format("'{}' is no min-max network: wanted lin minmax",
+                                                 to_string(min_max.architecture())));
+  }
+  const LayerSpec &pieces = layers[0], &pool = layers[1];
   LayerSpec in_order{.kind = LayerKind::gather};
   in_order.wires.resize(static_cast<std::size_t>(pieces.outputs));
   std::iota(in_order.wires.begin(), in_order.wires.end(), 0);

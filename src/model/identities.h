@@ -21,7 +21,8 @@ std::vector<float> collapse(std::span<const float> outer,
                             const std::vector<std::vector<float>>& inner);
 
 /// Theorem 1: a network `lin(G S) minmax(GxS)` as `lin(G S) lat(GxS,simplex) lat(simplex)`, the
-/// same function of its inputs. Those are numbers read as they are and categories.
+/// same function of its inputs. Those are numbers read as they are and categories. Throws Error
+/// (argument) for another network.
 Network min_max_as_lattices(const Network& min_max);
 
 }  // namespace espalier

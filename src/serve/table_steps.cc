@@ -56,12 +56,16 @@ class RawCalibrators final : public Step {
 
   void tile(const float* in, float* out, float*) const noexcept override {
     for (const Unit& unit : units_) {
-      if (unit.last > 0) {
+      if (unit.num_values == 0) {
+        std::copy_n(in, kTile, out);
+      } else if (unit.last < 0) {
+        for (int r = 0; r < kTile; ++r) out[r] = unit(in[r]);
+      } else {
         interpolate(unit.table.data(), unit.last, in, out);
         leave_binade(unit.back.range, unit.back.low, out, kTile);
-      }
-      for (int r = 0; r < kTile; ++r) {
-        if (unit.last < 0 || in[r] < 0) out[r] = unit(in[r]);  // a category, or missing
+        for (int r = 0; unit.num_values > unit.last + 1 && r < kTile; ++r) {
+          if (in[r] < 0) out[r] = unit(in[r]);  // missing
+        }
       }
       in += kTile;
       out += kTile;

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
 
 #include "espalier/error.h"
+#include "layers/lattices.h"
 #include "model/model_data.h"
 #include "train/crystals.h"
 #include "train/initialize.h"
@@ -16,10 +19,32 @@ namespace espalier {
 
 namespace {
 
+using ProgressOfRows = std::function<void(std::int64_t, double)>;
+
+int search_epochs(const Prepared& p) { return (p.options.epochs + 3) / 4; }
+
+void require_possible(const LayerSpec& gather, std::size_t features) {
+  const auto most = std::min<std::size_t>(features, kMaxLatticeSize);
+  const auto size = static_cast<std::size_t>(gather.group_size);
+  const auto groups = static_cast<std::size_t>(gather.groups);
+  if (features > kMaxCrystalFeatures) {
+    throw Error(ErrorKind::argument,
+                fmt::format("architecture: {}: crystals search among at most {} columns, found {}; "
+                            "wanted fewer (--drop) or random-lattices",
+                            to_string(gather), kMaxCrystalFeatures, features));
+  }
+  if (size >= 2 && size <= most && groups * size >= features && groups <= kMaxWires / size) return;
+  throw Error(ErrorKind::argument,
+              fmt::format("architecture: {}: wanted lattices of 2 to {} features with a place for "
+                          "each of the {}",
+                          to_string(gather), most, features));
+}
+
 // The groups of features that a network over all pairs of them suggests. It is trained on the
 // training rows alone, a quarter of the epochs.
 std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int keypoints,
-                                 ThreadPool& pool, const TrainControl& control) {
+                                 ThreadPool& pool, const TrainControl& control,
+                                 const ProgressOfRows& progress) {
   Random random = Random(p.options.seed).split(kCrystalStream);
   const std::vector<Group> groups =
       cover_pairs(static_cast<int>(p.schema.features.size()), wanted.group_size, random);
@@ -35,7 +60,7 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
   Network network(architecture, input_wires(p.schema), p.options.monotone_calibrators,
                   random.split(1));
   TrainOptions options = p.options;
-  options.epochs = (options.epochs + 3) / 4;
+  options.epochs = search_epochs(p);
   initialize(p.train, options, random.split(2), network);
   const Dataset no_rows;
   Trainer({.options = &options,
@@ -45,7 +70,7 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
            .valid = &no_rows,
            .pool = &pool,
            .stop = control.stop,
-           .on_progress = [](auto, double) {},
+           .on_progress = progress,
            .on_epoch = [](const Epoch&) {},
            .on_step = [] {},
            .on_stop = [] {}},
@@ -67,24 +92,31 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
 void settle_wiring(Prepared& p, ThreadPool& pool, const TrainControl& control) {
   LayerSpec& first = p.architecture.layers.front();
   if (first.wiring != Wiring::crystals) return;
+  require_possible(first, p.schema.features.size());
   const auto start = std::chrono::steady_clock::now();
-  const auto features = static_cast<std::int64_t>(p.schema.features.size());
-  const std::int64_t places = static_cast<std::int64_t>(first.groups) * first.group_size;
-  if (first.group_size < 2 || first.group_size > features || places < features ||
-      places > kMaxWires) {
-    throw Error(ErrorKind::argument,
-                fmt::format("architecture: {}: wanted lattices of 2 to {} features with a place "
-                            "for each of the {}",
-                            to_string(first), features, features));
-  }
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const auto rows = static_cast<std::int64_t>(p.train.num_rows);
+  p.search_rows = rows * search_epochs(p);
+  Progress told{.options = &p.options,
+                .metric = p.metric,
+                .rows_total = p.search_rows + rows * p.options.epochs * p.options.ensemble};
+  const auto tell = [&](std::int64_t rows_done, double loss) {
+    if (!control.progress) return;
+    told.rows_done = rows_done;
+    told.loss = loss;
+    told.seconds = seconds();
+    control.progress(told);
+  };
   const auto calibrators = input_calibrators(p.architecture);
   const int keypoints = calibrators ? calibrators->keypoints : 2;
   LayerSpec settled{.kind = LayerKind::gather};
-  for (const Group& group : search_groups(p, first, keypoints, pool, control))
+  for (const Group& group : search_groups(p, first, keypoints, pool, control, tell))
     settled.wires.insert(settled.wires.end(), group.begin(), group.end());
   first = settled;
-  p.search_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  p.search_seconds = seconds();
+  p.search_stopped = control.stop.stop_requested();
 }
 
 }  // namespace espalier

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 namespace espalier {
 
@@ -11,8 +12,6 @@ namespace {
 
 // A feature's own slope counts as much as this many interactions.
 constexpr double kSlopeWeight = 6;
-// What a pair is worth once more where it already shares a lattice.
-constexpr double kRepeatDiscount = 0.5;
 // Swaps that gain less than this share of all interactions are left.
 constexpr double kLeastGain = 1e-9;
 
@@ -41,29 +40,73 @@ void fill_up(std::vector<Group>& groups, int features, int size) {
 
 }  // namespace
 
+namespace {
+
+// Groups while pairs are put into them. What is asked of all groups for every pair is kept up to
+// date instead: which pairs are covered, and which groups have room.
+class Cover {
+ public:
+  Cover(int features, int size)
+      : features_(static_cast<std::size_t>(features)),
+        size_(static_cast<std::size_t>(size)),
+        covered_(features_ * features_),
+        open_(features_) {}
+
+  void add_pair(int a, int b) {
+    if (covered_[at(a, b)]) return;
+    std::size_t group = groups_.size();
+    for (const int feature : {a, b}) {
+      for (const std::size_t open : open_[static_cast<std::size_t>(feature)])
+        group = std::min(group, open);
+    }
+    if (group == groups_.size() && !roomy_.empty()) group = *roomy_.begin();
+    if (group == groups_.size()) {
+      groups_.emplace_back();
+      roomy_.insert(group);
+    }
+    for (const int feature : {a, b}) {
+      if (!contains(groups_[group], feature)) join(feature, group);
+    }
+  }
+
+  std::vector<Group> groups() && { return std::move(groups_); }
+
+ private:
+  std::size_t at(int a, int b) const {
+    return static_cast<std::size_t>(a) * features_ + static_cast<std::size_t>(b);
+  }
+
+  void join(int feature, std::size_t index) {
+    Group& group = groups_[index];
+    for (const int other : group)
+      covered_[at(feature, other)] = covered_[at(other, feature)] = true;
+    group.push_back(feature);
+    if (group.size() + 1 >= size_) roomy_.erase(index);
+    if (group.size() < size_) {
+      open_[static_cast<std::size_t>(feature)].insert(index);
+      return;
+    }
+    for (const int member : group) open_[static_cast<std::size_t>(member)].erase(index);
+  }
+
+  std::size_t features_, size_;
+  std::vector<Group> groups_;
+  std::vector<bool> covered_;                // [features][features]
+  std::vector<std::set<std::size_t>> open_;  // of each feature: its groups with room
+  std::set<std::size_t> roomy_;              // groups with room for two
+};
+
+}  // namespace
+
 std::vector<Group> cover_pairs(int features, int size, Random& random) {
   std::vector<std::pair<int, int>> pairs;
   for (int a = 0; a < features; ++a) {
     for (int b = a + 1; b < features; ++b) pairs.emplace_back(a, b);
   }
   random.shuffle(std::span(pairs));
-  std::vector<Group> groups;
-  if (pairs.empty()) groups.emplace_back();
-  for (const auto& [a, b] : pairs) {
-    const auto room = [&](const Group& group) { return size - static_cast<int>(group.size()); };
-    const auto find = [&](const auto& fits) {
-      return std::find_if(groups.begin(), groups.end(), fits);
-    };
-    const auto has_both = [&](const Group& g) { return contains(g, a) && contains(g, b); };
-    if (find(has_both) != groups.end()) continue;
-    auto group =
-        find([&](const Group& g) { return room(g) >= 1 && (contains(g, a) || contains(g, b)); });
-    if (group == groups.end()) group = find([&](const Group& g) { return room(g) >= 2; });
-    if (group == groups.end()) group = groups.insert(groups.end(), Group());
-    for (const int feature : {a, b}) {
-      if (!contains(*group, feature)) group->push_back(feature);
-    }
-  }
+  Cover cover(features, size);
+  for (const auto& [a, b] : pairs) cover.add_pair(a, b);
+  std::vector<Group> groups = std::move(cover).groups();
   fill_up(groups, features, size);
   return groups;
 }
@@ -138,7 +181,8 @@ class Crystal {
       : interactions_(interactions),
         size_(static_cast<std::size_t>(size)),
         groups_(static_cast<std::size_t>(count)),
-        together_(static_cast<std::size_t>(interactions.features() * interactions.features())) {}
+        together_(static_cast<std::size_t>(interactions.features()) *
+                  static_cast<std::size_t>(interactions.features())) {}
 
   void fill() {
     std::vector<int> uses = uses_of_features();
@@ -217,12 +261,11 @@ class Crystal {
     return uses;
   }
 
-  // What a feature gains from the members of a group, pairs that already meet discounted.
+  // What a feature gains from the members of a group: half for each time that a pair meets already.
   double gain(int feature, const Group& group) {
     double sum = 0;
     for (const int other : group) {
-      sum += interactions_.torsion(feature, other) *
-             std::pow(kRepeatDiscount, together(feature, other));
+      sum += interactions_.torsion(feature, other) * std::ldexp(1.0, -together(feature, other));
     }
     return sum;
   }

@@ -13,11 +13,14 @@
 
 namespace espalier {
 
+/// More would make the first network, which has every pair of features, too large.
+inline constexpr int kMaxCrystalFeatures = 500;
+
 /// A lattice as the features that it reads.
 using Group = std::vector<int>;
 
 /// Groups of `size` different features such that every pair of features meets in at least one.
-/// 2 <= size <= features.
+/// 2 <= size <= features <= kMaxCrystalFeatures.
 std::vector<Group> cover_pairs(int features, int size, Random& random);
 
 /// How much each feature, and each pair of them, matters to some trained lattices.

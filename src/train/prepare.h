@@ -20,7 +20,10 @@ struct Prepared {
   Schema schema;
   Dataset train;
   Dataset valid;
-  double search_seconds = 0;  // settle_wiring's
+  // Of settle_wiring:
+  double search_seconds = 0;
+  std::int64_t search_rows = 0;  // trained on
+  bool search_stopped = false;
 };
 
 /// `owned` is the table if it need not be kept, and then empty afterwards; else null. Throws Error

@@ -7,12 +7,18 @@
 #include <iterator>
 #include <string_view>
 
+#include "core/text.h"
 #include "espalier/architecture.h"
 #include "espalier/error.h"
+#include "model/builder.h"
 
 namespace espalier {
 
 namespace {
+
+[[noreturn]] void fail(std::string_view text, std::string_view wanted) {
+  throw Error(ErrorKind::argument, fmt::format("architecture: '{}': {}", text, wanted));
+}
 
 // How large a network the rows can feed.
 struct Size {
@@ -91,6 +97,9 @@ std::string lattice_of_lattices(const Request& request) {
 std::string one_deep_lattice(const Request& request) {
   Size size = size_for(request);
   if (request.groups == 0) size.lattices = 1, size.lattice_size = 8;
+  if (size.lattices != 1)
+    fail(fmt::format("dln-one-lattice({}x{})", size.lattices, size.lattice_size),
+         "wanted one lattice: dln-one-lattice(1xS)");
   return lattices_on_an_embedding(size, request);
 }
 
@@ -121,26 +130,26 @@ std::string calibrated_lattice(const Request& request) {
   return fmt::format("cal({}) lat", size_for(request).input_keypoints);
 }
 
-std::string random_lattices(const Request& request) {
+// For lattices that read columns: at least twice as many places as columns, so that each meets
+// several others.
+Size size_for_columns(const Request& request) {
   Size size = size_for(request);
+  if (request.groups > 0) return size;
   const auto num_features = static_cast<int>(request.features.size());
-  if (request.groups == 0) {
-    size.lattice_size = std::min(size.lattice_size, num_features);
-    // At least twice as many places as features, so that each meets several others.
-    size.lattices = std::max(size.lattices, 2 * num_features / size.lattice_size + 1);
-  }
+  size.lattice_size = std::min(size.lattice_size, num_features);
+  size.lattices = std::max(size.lattices, 2 * num_features / size.lattice_size + 1);
+  return size;
+}
+
+std::string random_lattices(const Request& request) {
+  const Size size = size_for_columns(request);
   return fmt::format("cal({0}) gather({1}x{2}) lat({1}x{2}) lin(1)", size.input_keypoints,
                      size.lattices, size.lattice_size);
 }
 
 // A calibrator of its own for every input of every lattice, as the paper counts them.
 std::string crystals(const Request& request) {
-  Size size = size_for(request);
-  const auto num_features = static_cast<int>(request.features.size());
-  if (request.groups == 0) {
-    size.lattice_size = std::min(size.lattice_size, num_features);
-    size.lattices = std::max(size.lattices, 2 * num_features / size.lattice_size + 1);
-  }
+  const Size size = size_for_columns(request);
   return fmt::format("gather({0}x{1},crystals) cal({2}) lat({0}x{1}) sum", size.lattices,
                      size.lattice_size, kCrystalKeypoints);
 }
@@ -155,8 +164,12 @@ std::string min_max_network(const Request& request) {
 
 // G hidden layers of S units.
 std::string monotonic_dnn(const Request& request) {
+  constexpr int kMostLayers = 1000;
   const int layers = request.groups > 0 ? request.groups : 2;
   const int units = request.groups > 0 ? request.group_size : 50;
+  if (layers > kMostLayers)
+    fail(fmt::format("monotonic-dnn({}x{})", layers, units),
+         fmt::format("at most {} layers are allowed", kMostLayers));
   std::string text;
   for (int i = 0; i < layers; ++i) text += fmt::format("lin({0},monotone={0}) relu ", units);
   return text + "lin(1)";
@@ -164,16 +177,21 @@ std::string monotonic_dnn(const Request& request) {
 
 // How a kind of network is best trained, where the options leave it open.
 struct Recipe {
-  Initialization initialization;
-  Projection projection;
-  Schedule schedule;
-  double weight_decay;
-  double adam_epsilon;
+  Initialization initialization = Initialization::data;
+  Projection projection = Projection::sweep;
+  Schedule schedule = Schedule::cosine;
+  double weight_decay = 0.3;
+  double adam_epsilon = 1e-3;
+  double calibrator_hessian = 0.005;  // with few rows, which want straight curves; else 0
 };
-constexpr Recipe kOurs = {Initialization::data, Projection::sweep, Schedule::cosine, 0.3, 1e-3};
-constexpr Recipe kWithoutDecay = {Initialization::data, Projection::sweep, Schedule::cosine, 0,
-                                  1e-3};
-constexpr Recipe kPaper = {Initialization::paper, Projection::admm, Schedule::constant, 0, 1e-8};
+constexpr Recipe kOurs;
+constexpr Recipe kWithoutDecay = {.weight_decay = 0};
+constexpr Recipe kPaper = {.initialization = Initialization::paper,
+                           .projection = Projection::admm,
+                           .schedule = Schedule::constant,
+                           .weight_decay = 0,
+                           .adam_epsilon = 1e-8,
+                           .calibrator_hessian = 0};
 
 struct Preset {
   std::string_view name;
@@ -197,17 +215,20 @@ constexpr Preset kPresets[] = {
 
 // The size of "name(GxS)".
 LayerSpec preset_size(const Preset& preset, std::string_view text) {
-  const auto fail = [&] {
-    throw Error(ErrorKind::argument,
-                fmt::format("architecture: '{}': wanted {}{}", text, preset.name,
-                            preset.takes_size ? fmt::format(" or {}(GxS)", preset.name) : ""));
-  };
-  if (!preset.takes_size || text.back() != ')') fail();
-  // A layer that is written the same way.
-  const Architecture read =
-      parse_architecture(fmt::format("minmax{}", text.substr(preset.name.size())));
-  if (read.layers.size() != 1) fail();
-  return read.layers.front();
+  const std::string wanted =
+      preset.takes_size
+          ? fmt::format("wanted {0} or {0}(GxS), G and S whole numbers from 1, G S at most {1}",
+                        preset.name, kMaxWires)
+          : fmt::format("wanted {}", preset.name);
+  if (!preset.takes_size || text.back() != ')') fail(text, wanted);
+  try {  // a layer that is written the same way
+    const Architecture read =
+        parse_architecture(fmt::format("minmax{}", text.substr(preset.name.size())));
+    const LayerSpec& size = read.layers.front();
+    if (read.layers.size() == 1 && size.groups <= kMaxWires / size.group_size) return size;
+  } catch (const Error&) {
+  }
+  fail(text, wanted);
 }
 
 const Preset* find_preset(std::string_view text) {
@@ -228,13 +249,25 @@ std::string layers_of(const Preset& preset, const std::string& text, std::size_t
   return preset.make(request);
 }
 
-void follow(const Recipe& recipe, TrainOptions& options) {
+void follow(const Recipe& recipe, bool few_rows, TrainOptions& options) {
   if (options.initialization == Initialization::automatic)
     options.initialization = recipe.initialization;
   if (options.projection == Projection::automatic) options.projection = recipe.projection;
   if (options.schedule == Schedule::automatic) options.schedule = recipe.schedule;
   if (options.weight_decay < 0) options.weight_decay = recipe.weight_decay;
   if (options.adam_epsilon == 0) options.adam_epsilon = recipe.adam_epsilon;
+  if (options.calibrator_hessian < 0)
+    options.calibrator_hessian = few_rows ? recipe.calibrator_hessian : 0;
+}
+
+// One word that is neither a preset nor a layer is a preset misspelt.
+void require_known(const std::string& text) {
+  const auto is_layer = [&] { return from_word<LayerKind>(text.substr(0, text.find('('))); };
+  if (text.empty() || text.find(' ') != text.npos || is_layer()) return;
+  const auto guess = nearest(text, preset_names());
+  fail(text, fmt::format("no layer or preset of that name{}; presets are {}",
+                         guess ? fmt::format(", did you mean '{}'?", *guess) : "",
+                         fmt::join(preset_names(), ", ")));
 }
 
 int batch_size_for(std::size_t rows) {
@@ -251,29 +284,31 @@ int epochs_for(std::size_t rows, int batch_size) {
 
 }  // namespace
 
-void resolve_options(std::size_t rows, const std::vector<Feature>& features,
-                     TrainOptions& options) {
-  const Preset* preset = find_preset(options.architecture);
-  const Recipe& recipe = preset != nullptr ? preset->recipe : kOurs;
-  follow(recipe, options);
-  if (preset != nullptr) {
-    options.architecture = layers_of(*preset, options.architecture, rows, features);
-    if (options.continuous_keypoints == 0) options.continuous_keypoints = rows < 100000 ? 15 : 30;
-  }
-  // Few rows want small steps and straight curves; many keep large steps from overfitting by
-  // themselves.
-  const bool few_rows = rows < 20000;
-  if (options.learning_rate == 0) options.learning_rate = few_rows ? 0.01 : 0.03;
-  if (options.calibrator_hessian == 0 && few_rows && &recipe != &kPaper)
-    options.calibrator_hessian = 0.005;
-  if (options.batch_size == 0) options.batch_size = batch_size_for(rows);
-  if (options.epochs == 0) options.epochs = epochs_for(rows, options.batch_size);
-}
-
 std::vector<std::string> preset_names() {
   std::vector<std::string> names;
   for (const Preset& preset : kPresets) names.emplace_back(preset.name);
   return names;
+}
+
+void resolve_options(std::size_t rows, const std::vector<Feature>& features,
+                     TrainOptions& options) {
+  const bool few_rows = rows < 20000;
+  const Preset* preset = find_preset(options.architecture);
+  follow(preset != nullptr ? preset->recipe : kOurs, few_rows, options);
+  if (preset != nullptr) {
+    options.architecture = layers_of(*preset, options.architecture, rows, features);
+  } else {
+    require_known(options.architecture);
+  }
+  const auto calibrators = input_calibrators(parse_architecture(options.architecture));
+  const bool has_range = calibrators && calibrators->range;
+  if (has_range) options.keypoints = Keypoints::uniform;
+  if (preset != nullptr && !has_range && options.continuous_keypoints == 0)
+    options.continuous_keypoints = rows < 100000 ? 15 : 30;
+  // Few rows want small steps; many keep large ones from overfitting by themselves.
+  if (options.learning_rate == 0) options.learning_rate = few_rows ? 0.01 : 0.03;
+  if (options.batch_size == 0) options.batch_size = batch_size_for(rows);
+  if (options.epochs == 0) options.epochs = epochs_for(rows, options.batch_size);
 }
 
 Json deciding_options(const TrainOptions& options) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/presets.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/error_of.h"
@@ -66,9 +67,46 @@ TEST(Presets, SayWhichSizesTheyTake) {
   };
   EXPECT_EQ(message("calibrated-linear(3x4)"),
             "architecture: 'calibrated-linear(3x4)': wanted calibrated-linear");
-  EXPECT_EQ(message("min-max(3"), "architecture: 'min-max(3': wanted min-max or min-max(GxS)");
-  EXPECT_EQ(message("min-max(3x2) lin(1)"),
-            "architecture: 'min-max(3x2) lin(1)': wanted min-max or min-max(GxS)");
+  const std::string sizes =
+      "wanted min-max or min-max(GxS), G and S whole numbers from 1, G S at most 16777216";
+  for (const char* bad : {"min-max(3", "min-max(3x2) lin(1)", "min-max(0x3)", "min-max(3)",
+                          "min-max(100000x100000)"}) {
+    EXPECT_EQ(message(bad), fmt::format("architecture: '{}': {}", bad, sizes));
+  }
+  EXPECT_EQ(message("dln-one-lattice(3x4)"),
+            "architecture: 'dln-one-lattice(3x4)': wanted one lattice: dln-one-lattice(1xS)");
+  EXPECT_EQ(message("monotonic-dnn(100000x1)"),
+            "architecture: 'monotonic-dnn(100000x1)': at most 1000 layers are allowed");
+}
+
+TEST(Presets, AMisspeltNameIsAnsweredWithTheNearest) {
+  const std::string message = error_of([] { resolved({.architecture = "dnl"}); });
+  const std::string wanted =
+      "architecture: 'dnl': no layer or preset of that name, did you mean 'dln'?; presets are dln,";
+  EXPECT_EQ(message.substr(0, wanted.size()), wanted);
+}
+
+// What is settled stays as it is: the layers and options that a model records train it again.
+TEST(Presets, ResolvingTwiceChangesNothing) {
+  for (const std::string& preset : preset_names()) {
+    for (const std::size_t rows : {500u, 100000u}) {
+      const TrainOptions once = resolved({.architecture = preset}, rows);
+      EXPECT_EQ(to_json(resolved(once, rows)), to_json(once)) << preset << ", " << rows << " rows";
+    }
+  }
+}
+
+TEST(Presets, HaveTheSizesThatTheGuideNames) {
+  // cal + lin + cal + lat + cal + lin: 10 columns of 150 keypoints; 4 of 10 outputs are monotone,
+  // and those read 10 columns, the others 6.
+  const std::size_t embedding = 140 * 10 + 210 * 6 + 350;
+  EXPECT_EQ(parameters("dln", 10, 4), 1500 + embedding + 7000 + 2240 + 1400 + 71u);
+  EXPECT_EQ(parameters("dln-lattice", 10, 4),
+            1500 + (16 * 10 + 24 * 6 + 40) + 800 + 256 + 160 + 256u);
+  EXPECT_EQ(parameters("dln-one-lattice", 10, 4), 1500 + (3 * 10 + 5 * 6 + 8) + 160 + 256u);
+  EXPECT_EQ(parameters("calibrated-linear", 10, 4), 1500 + 11u);
+  EXPECT_EQ(parameters("calibrated-lattice", 10, 4), 1500 + 1024u);
+  EXPECT_EQ(parameters("random-lattices", 10, 4), 1500 + 2240 + 71u);
 }
 
 TEST(Presets, ThePapersRecipeLeavesWhatWasSetAlone) {

@@ -101,9 +101,10 @@ class Session {
   }
 
  private:
-  // Rows that all members before this one train on.
+  // Rows that a search and all members before this one train on.
   std::int64_t rows_before(int member) const {
-    return static_cast<std::int64_t>(p_.train.num_rows) * p_.options.epochs * (member - 1);
+    return p_.search_rows +
+           static_cast<std::int64_t>(p_.train.num_rows) * p_.options.epochs * (member - 1);
   }
 
   Random random_of(int member) const {
@@ -160,8 +161,9 @@ class Session {
     report(true);
   }
 
+  // A search that was stopped found other wires than a whole one would: there is nothing to resume.
   void write_checkpoint(const Trainer& trainer) {
-    if (!file_.wanted()) return;
+    if (!file_.wanted() || p_.search_stopped) return;
     Checkpoint checkpoint{.fingerprint = fingerprint_,
                           .network = state_of(model_->members.back()),
                           .trainer = trainer.state(),
@@ -229,6 +231,9 @@ TrainResult train_on(const Table& table, Table* owned, const TrainOptions& optio
   Prepared prepared = prepare(table, owned, options, control);
   const Clock::time_point start = Clock::now();
   ThreadPool pool(prepared.options.threads);
+  LayerSpec& first = prepared.architecture.layers.front();
+  if (checkpoint && first.wiring == Wiring::crystals)
+    first = parse_architecture(checkpoint->network.architecture).layers.front();
   settle_wiring(prepared, pool, control);
   return Session(prepared, control, file, pool, start).run(std::move(checkpoint));
 }

@@ -212,7 +212,7 @@ bool Trainer::finish_epoch() {
   if (!std::isfinite(epoch.train_loss)) {
     if (best.epoch > 0) return false;
     throw Error(
-        ErrorKind::argument,
+        ErrorKind::diverged,
         fmt::format(
             "training diverged in its first epoch; learning_rate {} is too high for this table",
             options_.learning_rate));
