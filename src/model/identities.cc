@@ -99,11 +99,11 @@ Network min_max_as_lattices(const Network& min_max) {
                   MonotoneCalibrators::required, Random(1));
 
   const auto& layer = static_cast<const Linear&>(min_max.layer(0));
-  const auto [lo, hi] = bounds_of_pieces(layer, min_max.layer_params(0));
+  const Range bounds = bounds_of_pieces(layer, min_max.layer_params(0));
   float* params = network.params().data();
   for (std::size_t i = 0; i < layer.num_params(); ++i) {
-    const float shift = i < layer.bias_begin() ? 0 : lo;
-    params[i] = (min_max.layer_params(0)[i] - shift) / (hi - lo);
+    const float shift = i < layer.bias_begin() ? 0 : bounds.lo;
+    params[i] = (min_max.layer_params(0)[i] - shift) / (bounds.hi - bounds.lo);
   }
   const std::vector<float> minimum = minimum_lattice(pool.group_size);
   for (int g = 0; g < pool.groups; ++g)
@@ -111,7 +111,7 @@ Network min_max_as_lattices(const Network& min_max) {
               params + network.offset(2) + network.layer(2).unit_begin(g));
   const std::vector<float> stretched = maximum_lattice(pool.groups);
   std::transform(stretched.begin(), stretched.end(), params + network.offset(3),
-                 [&](float theta) { return theta == 0 ? lo : hi; });
+                 [&](float theta) { return theta == 0 ? bounds.lo : bounds.hi; });
   return network;
 }
 
