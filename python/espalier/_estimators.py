@@ -30,7 +30,7 @@ class _MonotonicEstimator(BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, callback: Any,
              progress: bool) -> Any:
-        is_category = category_test(self.categorical_features, X)
+        is_category = category_test(self.categorical_features, self.order, X)
         given = read_table(X, "X", is_category)
         table, names = given.table, given.table.names
         self._require_usable(table, len(names), least_rows=2)
