@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arrow.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,6 +11,7 @@
 
 #include "espalier/csv.h"
 #include "espalier/error.h"
+#include "words.h"
 
 namespace espalier {
 namespace {
@@ -71,7 +71,7 @@ bool visit_numbers(std::string_view format, const Chunk& chunk, Visit&& visit) {
   if (format == "L") return typed(std::uint64_t{});
   if (format == "b") {
     visit([bits = chunk.buffer<std::uint8_t>(1), begin = chunk.begin](std::int64_t row) {
-      return bits[(begin + row) / 8] >> ((begin + row) % 8) & 1;
+      return (bits[(begin + row) / 8] >> ((begin + row) % 8) & 1) != 0;
     });
     return true;
   }
@@ -110,17 +110,6 @@ bool visit_strings(std::string_view format, const Chunk& chunk, Visit&& visit) {
   return false;
 }
 
-template <class T>
-std::string number_text(T value) {
-  char buffer[32];
-  if constexpr (std::is_floating_point_v<T>) {
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(value)).ptr;
-    return std::string(buffer, end);
-  } else {
-    return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-  }
-}
-
 // Gives a category column its cells, word by word.
 class WordWriter {
  public:
@@ -157,7 +146,7 @@ bool read_words(std::string_view format, const Chunk& chunk,
   };
   if (visit_strings(format, chunk, rows)) return true;
   return visit_numbers(format, chunk, [&](const auto& value_at) {
-    rows([&](std::int64_t row) { return number_text(value_at(row)); });
+    rows([&](std::int64_t row) { return number_word(value_at(row)); });
   });
 }
 

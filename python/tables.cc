@@ -12,7 +12,9 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "arrow.h"
@@ -20,6 +22,7 @@
 #include "espalier/error.h"
 #include "espalier/simulate.h"
 #include "numpy.h"
+#include "words.h"
 
 namespace nb = nanobind;
 
@@ -45,13 +48,15 @@ void require_rows(const std::string& name, std::size_t rows, Table& table) {
                                    " rows, the others have " + std::to_string(table.num_rows));
 }
 
-// `codes` index `words`; negative ones are missing. Words that no row has are left out.
+// `codes` index `words`; negative ones are missing. Words that no row has are left out, equal ones
+// become one.
 void add_words(BorrowingTable& to, const std::string& name, const std::vector<std::string>& words,
                const Codes& codes) {
   require_rows(name, codes.shape(0), to.table);
   Column column{.name = name, .type = ColumnType::category};
   constexpr std::int32_t kUnknown = -2;
   std::vector<std::int32_t> known(words.size(), kUnknown);
+  std::unordered_map<std::string, std::int32_t> index;
   column.codes.reserve(codes.shape(0));
   for (std::size_t i = 0; i < codes.shape(0); ++i) {
     const std::int32_t from = codes(i);
@@ -61,8 +66,10 @@ void add_words(BorrowingTable& to, const std::string& name, const std::vector<st
       const std::string& word = words[static_cast<std::size_t>(from)];
       if (place == kUnknown && means_missing(word)) place = kMissingCode;
       if (place == kUnknown) {
-        place = static_cast<std::int32_t>(column.words.size());
-        column.words.push_back(word);
+        const auto next = static_cast<std::int32_t>(column.words.size());
+        const auto [found, is_new] = index.try_emplace(word, next);
+        if (is_new) column.words.push_back(word);
+        place = found->second;
       }
       code = place;
     }
@@ -176,16 +183,42 @@ nb::dict to_dict(const Table& table) {
   return columns;
 }
 
+// What the value of a field is, in words.
+template <class T>
+std::string kind_of() {
+  if constexpr (std::is_same_v<T, bool>) return "True or False";
+  if constexpr (std::is_floating_point_v<T>) return "a number";
+  return std::is_unsigned_v<T> ? "a whole number, 0 or more" : "a whole number";
+}
+
+template <class T>
+void set_field(const Field& field, const nb::object& wanted, T& value) {
+  if (nb::try_cast(wanted, value)) return;
+  throw Error(ErrorKind::argument, std::string("simulate: ") + field.name + ": " +
+                                       nb::repr(wanted).c_str() + " is not " + kind_of<T>());
+}
+
 nb::dict simulate_loans(const nb::kwargs& wanted) {
   SimulateOptions options;
-  std::size_t known = 0;
+  std::set<std::string> unknown;
+  for (const auto& [key, value] : wanted) unknown.insert(nb::cast<std::string>(key));
+  std::string names;
   visit_fields(options, [&](const Field& field, auto& value) {
-    if (!wanted.contains(field.name)) return;
-    value = nb::cast<std::remove_cvref_t<decltype(value)>>(wanted[field.name]);
-    ++known;
+    if (unknown.erase(field.name) > 0) set_field(field, wanted[field.name], value);
+    names += (names.empty() ? "" : ", ") + std::string(field.name);
   });
-  if (known != wanted.size()) throw nb::type_error("simulate: an argument that is no field");
+  if (!unknown.empty()) {
+    throw nb::type_error(
+        ("simulate: there is no option '" + *unknown.begin() + "'; the options are " + names)
+            .c_str());
+  }
   return to_dict(simulate(options));
+}
+
+// A Python number takes the first of these types that holds it.
+template <class... Types>
+void define_number_word(nb::module_& m) {
+  (m.def("number_word", [](Types value) { return number_word(value); }), ...);
 }
 
 }  // namespace
@@ -206,6 +239,7 @@ void define_tables(nb::module_& m) {
       .def("thinned", &thinned)
       .def("infinite_column", &infinite_column);
   m.def("simulate", &simulate_loans);
+  define_number_word<bool, std::int64_t, std::uint64_t, double>(m);
 }
 
 }  // namespace espalier

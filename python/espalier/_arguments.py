@@ -14,11 +14,13 @@ from ._tables import IsCategory, default_names, is_frame
 DIRECTIONS = {1: "increasing", -1: "decreasing", 0: "none"}
 
 
-def category_test(categorical_features: Any, X: Any) -> IsCategory:
-    """Whether a column of numbers counts as one of words, by its name and position."""
+def category_test(categorical_features: Any, order: Any, X: Any) -> IsCategory:
+    """Whether a column of numbers counts as one of words, by its name and position: those with an
+    order do, as in prediction."""
+    ordered = set(order if isinstance(order, dict) else map(_name_of_order, _order_texts(order)))
     if categorical_features is None or (isinstance(categorical_features, str) and
                                         categorical_features == "from_dtype"):
-        return lambda name, index: False
+        return lambda name, index: name in ordered
     wanted = np.asarray(categorical_features)
     chosen = set((np.flatnonzero(wanted) if wanted.dtype == bool else wanted).tolist())
     names = names_of(X)
@@ -27,7 +29,7 @@ def category_test(categorical_features: Any, X: Any) -> IsCategory:
             if each not in names and not (isinstance(each, int) and 0 <= each < len(names)):
                 raise _core.Error(f"categorical_features: X has no column {each!r}"
                                   f"{hint(each, names)}")
-    return lambda name, index: name in chosen or index in chosen
+    return lambda name, index: name in chosen or index in chosen or name in ordered
 
 
 class Named:
@@ -106,14 +108,23 @@ def directions_of(monotonic_cst: Any, names: list[str]) -> dict[str, list[str]]:
     return {word: found[word] for word in ("increasing", "decreasing")}
 
 
+def _order_texts(order: Any) -> list[str]:
+    """An order as on the command line: one text, or some."""
+    return [order] if isinstance(order, str) else list(() if order is None else order)
+
+
+def _name_of_order(text: str) -> str:
+    return text.partition("=")[0]
+
+
 def orders_of(order: Any, of_dtypes: dict[str, list[str]]) -> list[str]:
     """The field order, from the parameter and from ordered dtypes."""
     if order is None or isinstance(order, dict):
         orders = {**of_dtypes, **(order or {})}
         texts = []
     else:
-        texts = [order] if isinstance(order, str) else list(order)
-        named = {text.partition("=")[0] for text in texts}
+        texts = _order_texts(order)
+        named = set(map(_name_of_order, texts))
         orders = {name: words for name, words in of_dtypes.items() if name not in named}
     for name, words in orders.items():
         if "=" in name or any("<" in word for word in words):

@@ -29,8 +29,8 @@ class _MonotonicEstimator(BaseEstimator):
     """What both estimators do: tables in, a model out."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, callback: Any,
-             progress: bool) -> Any:
-        is_category = category_test(self.categorical_features, X)
+             progress: bool, classes: np.ndarray | None = None) -> Any:
+        is_category = category_test(self.categorical_features, self.order, X)
         given = read_table(X, "X", is_category)
         table, names = given.table, given.table.names
         self._require_usable(table, len(names), least_rows=2)
@@ -39,37 +39,40 @@ class _MonotonicEstimator(BaseEstimator):
         label = free_name(getattr(y, "name", None) or "y", names)
         weight = free_name(getattr(sample_weight, "name", None) or "sample_weight",
                            [*names, label])
-        weights = self._weights(sample_weight, y, table.num_rows)
-        options |= {"label": label, **self._add_label(table, label, y)}
+        options |= {"label": label, **self._add_label(table, label, y, classes)}
+        weights = self._weights(sample_weight, y, table.num_rows, classes)
         if weights is not None:
             options["weight"] = weight
             table.add_matrix([weight], weights)
         valid = None
         if eval_set is not None:
-            valid = self._valid_table(eval_set, is_category, names, options)
+            valid = self._valid_table(eval_set, is_category, names, options, classes)
         sample = table.thinned(IMPORTANCE_ROWS)
         with progress_of(callback, progress) as report:
             result = _core.train(table, options_json(options), valid, report, _warn)
         self._keep(result, given, sample, names)
+        if classes is not None:
+            self.classes_ = classes
         return self
 
     def _keep(self, result: dict[str, Any], given: Input, sample: _core.Table,
               names: list[str]) -> None:
-        self.model_ = Model(result["model"])
+        """Sets what a fit leaves, all of it after the last thing that can fail."""
+        model, history = Model(result["model"]), result["history"]
+        moves = model._importance(model._core.rows(sample), 1)
+        by_name = dict(zip(model.feature_names, moves / (moves.sum() or 1)))
+        self.model_ = model
         self.n_features_in_ = len(names)
         if given.names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        history = result["history"]
         self.history_ = {key: np.array([epoch[key] for epoch in history])
                          for key in ("member", "epoch", "train_loss", "valid_metric")}
         self.n_iter_ = int(self.history_["epoch"].max())
         # Whether rows of numbers can go to the predictor as they are, with nothing to warn of.
-        self._takes_rows = (given.names is None and self.model_.feature_names == names and
-                            not self.model_._categories)
-        moves = self.model_._importance(self.model_._core.rows(sample), 1)
-        by_name = dict(zip(self.model_.feature_names, moves / (moves.sum() or 1)))
+        self._takes_rows = (given.names is None and model.feature_names == names and
+                            not model._categories)
         self.feature_importances_ = np.array([by_name.get(name, 0.0) for name in names])
 
     def _require_usable(self, table: _core.Table, num_columns: int, least_rows: int) -> None:
@@ -93,7 +96,8 @@ class _MonotonicEstimator(BaseEstimator):
         options["order"] = orders_of(self.order, given.table.orders)
         return options
 
-    def _weights(self, sample_weight: Any, y: Any, num_rows: int) -> np.ndarray | None:
+    def _weights(self, sample_weight: Any, y: Any, num_rows: int,
+                 classes: Any) -> np.ndarray | None:
         if sample_weight is None:
             return None
         weights = np.asarray(sample_weight, dtype=np.float64)
@@ -108,16 +112,16 @@ class _MonotonicEstimator(BaseEstimator):
         return weights.reshape(-1, 1)
 
     def _valid_table(self, eval_set: Any, is_category: Any, names: list[str],
-                     options: dict[str, Any]) -> _core.Table:
+                     options: dict[str, Any], classes: Any) -> _core.Table:
         pair = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
         if not isinstance(pair, tuple) or len(pair) not in (2, 3):
             raise _core.Error("eval_set: wanted (X, y) or (X, y, sample_weight)")
         X, y, weights = (*pair, None)[:3]
         given = read_table(X, "eval_set", is_category, None if is_frame(X) else names)
-        self._add_label(given.table, options["label"], y)
+        self._add_label(given.table, options["label"], y, classes)
         if "weight" in options:
             rows = given.table.num_rows
-            found = self._weights(1.0 if weights is None else weights, y, rows)
+            found = self._weights(1.0 if weights is None else weights, y, rows, classes)
             given.table.add_matrix([options["weight"]], found)
         elif weights is not None:
             raise _core.Error("eval_set: it has weights, but fit got no sample_weight")
@@ -239,11 +243,12 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         name = getattr(y, "name", None)
         labels = label_column(y)
         check_classification_targets(labels)
-        self.classes_ = np.unique(labels)
-        if len(self.classes_) > 2:
+        classes = np.unique(labels)
+        if len(classes) > 2:
             raise _core.Error("Only binary classification is supported. The type of the target is "
                               f"{type_of_target(labels)}.")
-        return self._fit(X, Named(labels, name), sample_weight, eval_set, callback, progress)
+        return self._fit(X, Named(labels, name), sample_weight, eval_set, callback, progress,
+                         classes)
 
     def _options(self, given: Input) -> dict[str, Any]:
         options = super()._options(given)
@@ -251,20 +256,24 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
             options["class_weight"] = "none"
         return options
 
-    def _weights(self, sample_weight: Any, y: Any, num_rows: int) -> np.ndarray | None:
+    def _weights(self, sample_weight: Any, y: Any, num_rows: int,
+                 classes: Any) -> np.ndarray | None:
         if not isinstance(self.class_weight, dict):
-            return super()._weights(sample_weight, y, num_rows)
+            return super()._weights(sample_weight, y, num_rows, classes)
         given = 1.0 if sample_weight is None else sample_weight
-        weights = super()._weights(given, y, num_rows)
+        weights = super()._weights(given, y, num_rows, classes)
         labels = label_column(y)
         for label, weight in self.class_weight.items():
+            if label not in classes.tolist():
+                raise _core.Error(f"class_weight: {label!r} is no class of y; its classes are "
+                                  f"{', '.join(map(repr, classes.tolist()))}")
             weights[labels == label] *= weight
         return weights
 
-    def _add_label(self, table: _core.Table, name: str, y: Any) -> dict[str, Any]:
+    def _add_label(self, table: _core.Table, name: str, y: Any,
+                   classes: Any) -> dict[str, Any]:
         labels = label_column(y)
         require_as_many(labels, table.num_rows)
-        classes = self.classes_
         numeric = classes.dtype.kind in "iuf"
         if numeric and len(np.unique(classes.astype(np.float32))) == len(classes):
             table.add_matrix([name], labels.astype(np.float32).reshape(-1, 1))
@@ -333,7 +342,8 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
                               "None")
         return self._fit(X, y, sample_weight, eval_set, callback, progress)
 
-    def _add_label(self, table: _core.Table, name: str, y: Any) -> dict[str, Any]:
+    def _add_label(self, table: _core.Table, name: str, y: Any,
+                   classes: Any) -> dict[str, Any]:
         values = label_column(y)
         require_as_many(values, table.num_rows)
         try:

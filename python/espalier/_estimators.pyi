@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The estimators for type checkers: their constructors are made of the library's list of fields when
-# the package is imported. A test compares the names.
+# the package is imported. Tests compare the names and the words.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -36,16 +36,16 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         monotone_calibrators: Literal["required", "all"] = ...,
         keypoints: Literal["distinct", "quantile", "uniform"] = ...,
         continuous_keypoints: int = ...,
-        initialization: Literal["data", "paper"] = ...,
+        initialization: Literal["automatic", "data", "paper"] = ...,
         lattice_noise: float = ...,
         ensemble: int = ...,
         epochs: int = ...,
         batch_size: int = ...,
         learning_rate: float = ...,
         adam_epsilon: float = ...,
-        schedule: Literal["cosine", "constant"] = ...,
+        schedule: Literal["automatic", "cosine", "constant"] = ...,
         weight_decay: float = ...,
-        projection: Literal["sweep", "exact"] = ...,
+        projection: Literal["automatic", "sweep", "exact", "admm"] = ...,
         calibrator_laplacian: float = ...,
         calibrator_hessian: float = ...,
         lattice_laplacian: float = ...,
@@ -76,16 +76,16 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
         monotone_calibrators: Literal["required", "all"] = ...,
         keypoints: Literal["distinct", "quantile", "uniform"] = ...,
         continuous_keypoints: int = ...,
-        initialization: Literal["data", "paper"] = ...,
+        initialization: Literal["automatic", "data", "paper"] = ...,
         lattice_noise: float = ...,
         ensemble: int = ...,
         epochs: int = ...,
         batch_size: int = ...,
         learning_rate: float = ...,
         adam_epsilon: float = ...,
-        schedule: Literal["cosine", "constant"] = ...,
+        schedule: Literal["automatic", "cosine", "constant"] = ...,
         weight_decay: float = ...,
-        projection: Literal["sweep", "exact"] = ...,
+        projection: Literal["automatic", "sweep", "exact", "admm"] = ...,
         calibrator_laplacian: float = ...,
         calibrator_hessian: float = ...,
         lattice_laplacian: float = ...,

@@ -29,13 +29,14 @@ class Calibrator(NamedTuple):
 
 
 class Lattice(NamedTuple):
-    """A multilinear interpolation table over some wires."""
+    """An interpolation table over some wires."""
 
     wires: list[str]  #: what goes in, one a dimension
     rises: list[bool]  #: the dimensions along which the vertices must never fall
     vertices: np.ndarray  #: float32, shape (2,) * len(wires); axis d belongs to wire d
     layer: int  #: from 1
     member: int  #: the network of an ensemble, from 1
+    interpolation: str = "multilinear"  #: or simplex
 
 
 class Model:
@@ -174,7 +175,8 @@ class Model:
                 # Bit d of the index of a vertex is its place along wire d.
                 vertices = np.array(lattice["vertices"], dtype=np.float32).reshape((2,) * size)
                 found.append(Lattice(lattice["wires"], lattice["rises"],
-                                     vertices.transpose(range(size)[::-1]), layer, member))
+                                     vertices.transpose(range(size)[::-1]), layer, member,
+                                     lattice["interpolation"]))
         return found
 
     def _layers(self) -> Any:

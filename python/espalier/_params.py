@@ -33,8 +33,9 @@ OWN_HELP = {
         "'from_dtype': columns of strings and of categorical dtype are categories. Or columns that "
         "are so besides them: names, positions, or a mask.",
     "class_weight":
-        "None; 'balanced' gives both classes the same total weight; or a dictionary of classes to "
-        "weights.",
+        "None; 'balanced' gives both classes the same total weight in training; or a dictionary of "
+        "classes to weights, which multiply sample_weight: unlike 'balanced' they weigh the rows "
+        "that choose the epoch too.",
     "order":
         "categories that count as numbers, low to high: {'size': ['S', 'M', 'L']}, or "
         "['size=S<M<L'] as on the command line. Ordered categoricals bring their own.",

@@ -133,7 +133,7 @@ def _as_floats(values: np.ndarray) -> np.ndarray:
 def _add_column(table: _core.Table, name: str, column: Any, is_category: bool) -> None:
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(column, pandas.Series):
-        column = _read_series(name, column, pandas)
+        column = _read_series(name, column, pandas, is_category)
     if isinstance(column, _Words):
         column.add_to(table, name)
         return
@@ -141,7 +141,7 @@ def _add_column(table: _core.Table, name: str, column: Any, is_category: bool) -
     if values.ndim != 1:
         raise _core.Error(f"column '{name}' has {values.ndim} dimensions, wanted one")
     if values.dtype.kind in "OSUT":
-        values = _read_objects(name, values)
+        values = _read_objects(name, values, is_category)
     if isinstance(values, _Words):
         values.add_to(table, name)
     elif values.dtype.kind not in "biuf":
@@ -165,27 +165,20 @@ class _Words(NamedTuple):
             table.orders = {**table.orders, name: self.words}
 
 
-def number_word(value: Any) -> str:
-    """A number as the word of a category: 1 and 1.0 are the same one."""
-    if isinstance(value, (bool, np.bool_)):
-        return str(value)
-    if isinstance(value, (int, np.integer)) or float(value).is_integer():
-        return str(int(value))
-    return str(np.float32(value))
-
-
 def _word(value: Any) -> str:
-    """A category of pandas as a word: a number, or whatever it prints, such as an interval."""
-    return number_word(value) if isinstance(value, NUMBERS) else str(value)
+    """A category as a word: a number as in a CSV file, or what it prints, such as an interval."""
+    if not isinstance(value, NUMBERS):
+        return str(value)
+    return _core.number_word(value.item() if isinstance(value, np.generic) else value)
 
 
 def _words_of_numbers(values: np.ndarray) -> _Words:
     # NaN becomes the word nan, which means missing.
     numbers, codes = np.unique(values, return_inverse=True)
-    return _Words([number_word(number) for number in numbers], codes)
+    return _Words([_word(number) for number in numbers.tolist()], codes)
 
 
-def _read_series(name: str, series: Any, pandas: Any) -> Any:
+def _read_series(name: str, series: Any, pandas: Any, is_category: bool) -> Any:
     """A pandas column as words, or as an array of numbers or objects."""
     if isinstance(series.dtype, pandas.CategoricalDtype):
         words = [_word(category) for category in series.cat.categories]
@@ -194,6 +187,9 @@ def _read_series(name: str, series: Any, pandas: Any) -> Any:
         return series.to_numpy()
     if pandas.api.types.is_bool_dtype(series.dtype) or pandas.api.types.is_numeric_dtype(
             series.dtype):
+        if is_category:
+            codes, numbers = pandas.factorize(series)
+            return _Words([_word(number) for number in numbers], codes)
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
     if pandas.api.types.is_string_dtype(series.dtype) and series.dtype != object:
         codes, words = pandas.factorize(series)
@@ -212,8 +208,9 @@ def _is_missing(value: Any) -> bool:
         isinstance(value, (float, np.floating)) and value != value)
 
 
-def _read_objects(name: str, values: np.ndarray) -> np.ndarray | _Words:
-    """A column of Python objects: all numbers or all strings, some of them missing."""
+def _read_objects(name: str, values: np.ndarray, is_category: bool) -> np.ndarray | _Words:
+    """A column of Python objects: all numbers or all strings, some of them missing; words, if it is
+    a category."""
     index: dict[str, int] = {}
     codes = np.empty(len(values), dtype=np.int32)
     numbers = np.full(len(values), np.nan)
@@ -221,8 +218,8 @@ def _read_objects(name: str, values: np.ndarray) -> np.ndarray | _Words:
     for row, value in enumerate(values.tolist()):
         if _is_missing(value):
             codes[row] = -1
-        elif isinstance(value, str):
-            codes[row] = index.setdefault(value, len(index))
+        elif isinstance(value, str) or (is_category and isinstance(value, NUMBERS)):
+            codes[row] = index.setdefault(_word(value), len(index))
         elif isinstance(value, NUMBERS):
             a_number = value
             numbers[row] = value

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ._core import Error
-from ._model import Lattice, Model
+from ._model import Calibrator, Lattice, Model
 
 CURVE_POINTS = 100
 SURFACE_POINTS = 25
@@ -29,29 +29,24 @@ SURFACE_ROWS = 200
 
 
 def calibrators(fitted: Any, features: list[str] | None = None) -> np.ndarray:
-    """The curves that the inputs pass first, a panel a feature."""
-    curves = [curve for curve in _model_of(fitted).calibrators()
-              if curve.layer == 1 and curve.member == 1 and
-              (features is None or curve.name in features)]
-    if not curves:
+    """The curves that the inputs pass first, a panel a feature; several in a panel where each
+    lattice has one of its own."""
+    panels: dict[str, list[Calibrator]] = {}
+    for curve in _input_curves(_model_of(fitted)):
+        if features is None or curve.name in features:
+            panels.setdefault(curve.name, []).append(curve)
+    if not panels:
         raise Error("plot: the model has no such calibrators of its inputs")
-    columns = min(4, len(curves))
-    rows = -(-len(curves) // columns)
+    columns = min(4, len(panels))
+    rows = -(-len(panels) // columns)
     figure, axes = _pyplot().subplots(rows, columns, squeeze=False, layout="constrained",
                                       figsize=(3.2 * columns, 2.4 * rows))
-    for ax in axes.flat[len(curves):]:
+    for ax in axes.flat[len(panels):]:
         figure.delaxes(ax)
-    for ax, curve in zip(axes.flat, curves):
-        if curve.inputs.dtype == object:
-            words = [word or "(missing)" for word in curve.inputs]
-            ax.bar(words, curve.outputs)
-            ax.tick_params(axis="x", rotation=45)
-        else:
-            ax.plot(curve.inputs, curve.outputs, marker=".")
-        if curve.missing is not None:
-            ax.axhline(curve.missing, linestyle=":", label="missing")
-            ax.legend()
-        ax.set_title(curve.name)
+    for ax, (name, curves) in zip(axes.flat, panels.items()):
+        for place, curve in enumerate(curves):
+            _draw_curve(ax, curve, place, len(curves))
+        ax.set_title(name)
     return axes
 
 
@@ -97,15 +92,15 @@ def surface(fitted: Any, X: Any, first: str, second: str, *, ax: Any = None) -> 
 
 def lattice(table: Lattice, first: int = 0, second: int = 1, *, ax: Any = None) -> Any:
     """One lattice along two of its wires, the others held at one half."""
-    vertices = table.vertices
-    others = tuple(axis for axis in range(vertices.ndim) if axis not in (first, second))
-    # Multilinear interpolation at one half is the mean of both ends.
-    corners = vertices.mean(axis=others)
-    if first > second:
-        corners = corners.T
+    size = len(table.wires)
+    if size < 2:
+        raise Error(f"plot: the lattice has {size} wire, wanted at least 2")
+    if first == second or not (0 <= first < size and 0 <= second < size):
+        raise Error(f"plot: wires {first} and {second}: wanted two different ones of 0 to "
+                    f"{size - 1}")
     grid = np.linspace(0, 1, SURFACE_POINTS)
-    weights = np.stack([1 - grid, grid], axis=1)
-    ax = _draw_surface(ax, grid, grid, weights @ corners @ weights.T)
+    interpolate = {"multilinear": _multilinear, "simplex": _simplex}[table.interpolation]
+    ax = _draw_surface(ax, grid, grid, interpolate(table.vertices, first, second, grid))
     ax.set(xlabel=table.wires[first], ylabel=table.wires[second], zlabel="output")
     return ax
 
@@ -119,6 +114,55 @@ def importance(fitted: Any, X: Any, *, ax: Any = None) -> Any:
     ax.barh([model.feature_names[i] for i in order], moves[order])
     ax.set_xlabel("mean move of the score")
     return ax
+
+
+def _input_curves(model: Model) -> list[Calibrator]:
+    """The calibrators of the first layer that does more than choose wires."""
+    for member, index, layer in model._layers():
+        if layer["layer"] != "gather":
+            return [curve for curve in model.calibrators()
+                    if curve.layer == index and curve.member == member]
+    return []
+
+
+def _draw_curve(ax: Any, curve: Calibrator, place: int, count: int) -> None:
+    """The curve `place` of the `count` that share a panel."""
+    if curve.inputs.dtype == object:
+        words = [word or "(missing)" for word in curve.inputs]
+        width = 0.8 / count
+        middles = np.arange(len(words)) + (place - (count - 1) / 2) * width
+        ax.bar(middles, curve.outputs, width)
+        ax.set_xticks(range(len(words)), words, rotation=45)
+    else:
+        ax.plot(curve.inputs, curve.outputs, marker=".")
+    if curve.missing is not None:
+        ax.axhline(curve.missing, linestyle=":", color=f"C{place}",
+                   label="missing" if place == 0 else None)
+        ax.legend()
+
+
+def _multilinear(vertices: np.ndarray, first: int, second: int, grid: np.ndarray) -> np.ndarray:
+    """A lattice on the grid of two wires, the others at one half: there it is the mean of both
+    ends."""
+    corners = vertices.mean(axis=tuple(set(range(vertices.ndim)) - {first, second}))
+    if first > second:
+        corners = corners.T
+    weights = np.stack([1 - grid, grid], axis=1)
+    return weights @ corners @ weights.T
+
+
+def _simplex(vertices: np.ndarray, first: int, second: int, grid: np.ndarray) -> np.ndarray:
+    """The same: from the lowest vertex a step along every wire, that of the largest input first,
+    each as far as its input says."""
+    x = np.full((len(grid) ** 2, vertices.ndim), 0.5)
+    x[:, first], x[:, second] = np.repeat(grid, len(grid)), np.tile(grid, len(grid))
+    rows, corner = np.arange(len(x)), np.zeros(x.shape, dtype=np.intp)
+    values = np.full(len(x), vertices[(0,) * vertices.ndim], dtype=np.float64)
+    for wire in np.argsort(-x, axis=1, kind="stable").T:
+        before = vertices[tuple(corner.T)]
+        corner[rows, wire] = 1
+        values += x[rows, wire] * (vertices[tuple(corner.T)] - before)
+    return values.reshape(len(grid), len(grid))
 
 
 def _pyplot() -> Any:

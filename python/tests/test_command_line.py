@@ -5,6 +5,8 @@ import subprocess
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import espalier
@@ -55,6 +57,25 @@ def test_regression_with_weights_and_validation_rows_gives_the_same_file(program
         train[list("abc")], train["y"], sample_weight=train["weight"],
         eval_set=(valid[list("abc")], valid["y"], valid["weight"]))
     assert fitted.model_.to_bytes() == (tmp_path / "wanted.esp").read_bytes()
+
+
+def test_numbers_and_booleans_are_the_words_of_the_file(program, tmp_path):
+    draw = np.random.default_rng(2)
+    table = pd.DataFrame({"code": draw.choice([7, 100000, 16777217, 2**53 + 1], 300),
+                          "share": draw.choice([0.5, 0.0001, 1234567.5, 1e-05], 300),
+                          "flag": draw.choice([True, False], 300), "x": draw.integers(0, 99, 300)})
+    table["y"] = table["x"] + 50 * (table["code"] == 7) - 20 * table["flag"]
+    table.to_csv(tmp_path / "table.csv", index=False)
+    run(program, "train", tmp_path / "table.csv", "--label", "y", "--categorical", "code,share",
+        "--epochs", 2, "-o", tmp_path / "wanted.esp")
+    printed = run(program, "predict", tmp_path / "wanted.esp", tmp_path / "table.csv")
+    X, y = split(table, "y")
+    for frame in (X, pl.from_pandas(X), pa.Table.from_pandas(X)):
+        fitted = espalier.MonotonicRegressor(
+            epochs=2, categorical_features=["code", "share", "flag"]).fit(frame, y)
+        assert fitted.model_.to_bytes() == (tmp_path / "wanted.esp").read_bytes()
+        found = espalier.load(tmp_path / "wanted.esp").predict(frame)
+        np.testing.assert_array_equal(found, np.array(printed.split()[1:], dtype=np.float32))
 
 
 def test_both_predict_the_same_from_one_file(program, tmp_path, fitted):

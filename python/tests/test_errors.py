@@ -67,7 +67,8 @@ def test_things_that_are_no_table_are_type_errors(given):
     ({"epochs": -1}, "epochs: -1 is not between 0"),
     ({"epochs": "many"}, "'epochs': wanted a whole number"),
     ({"learning_rate": float("nan")}, "not finite"),
-    ({"schedule": "linear"}, "'schedule': wanted one of cosine, constant, found 'linear'"),
+    ({"schedule": "linear"},
+     "'schedule': wanted one of automatic, cosine, constant, found 'linear'"),
     ({"metric": "auc"}, "metric: auc does not suit regression"),
     ({"n_jobs": 0}, "n_jobs: 0"),
     ({"random_state": -1}, "'seed'"),
@@ -142,6 +143,32 @@ def test_a_model_finds_its_columns_by_name_and_says_which_one_is_absent():
         model.predict(FRAME, output="logit")
     np.testing.assert_array_equal(model.predict(np.full((1, 2), np.inf)),
                                   model.predict(np.full((1, 2), 1e30)))
+
+
+@pytest.mark.parametrize("class_weight, message", [
+    ({"yse": 2}, "class_weight: 'yse' is no class of y; its classes are 'no', 'yes'"),
+    ({"no": 1, "yes": 2, 1: 3}, "class_weight: 1 is no class of y"),
+])
+def test_a_weight_of_what_is_no_class_is_refused(class_weight, message):
+    with pytest.raises(espalier.Error, match=message):
+        MonotonicClassifier(class_weight=class_weight).fit(X, np.where(Y > 0.5, "yes", "no"))
+    with pytest.raises(espalier.Error, match=r"inconsistent numbers of samples: \[60, 2\]"):
+        MonotonicClassifier(class_weight={"yes": 2}).fit(X, ["no", "yes"])
+
+
+@pytest.mark.parametrize("options, kind, message", [
+    ({"row": 3}, TypeError, "no option 'row'; the options are rows, numbers, categories, missing, "
+                            "truth, seed"),
+    ({"rows": "many"}, espalier.Error, "simulate: rows: 'many' is not a whole number"),
+    ({"rows": 2.5}, espalier.Error, "rows: 2.5 is not a whole number"),
+    ({"seed": -1}, espalier.Error, "seed: -1 is not a whole number, 0 or more"),
+    ({"missing": None}, espalier.Error, "missing: None is not a number"),
+    ({"truth": "yes"}, espalier.Error, "truth: 'yes' is not True or False"),
+    ({"rows": 0}, espalier.Error, "rows: 0 is not between 1"),
+])
+def test_options_of_made_up_loans_are_named(options, kind, message):
+    with pytest.raises(kind, match=message):
+        espalier.simulate(**options)
 
 
 @pytest.mark.parametrize("weight, message", [

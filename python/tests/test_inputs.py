@@ -185,6 +185,58 @@ def test_numbers_can_be_categories():
             X, y, categorical_features=[0]).predict(X))
 
 
+CODES = {
+    "whole floats": ([100000.0, 16777217.0, -2.0, 0.0, 1e15],
+                     ["100000", "16777217", "-2", "0", "1000000000000000"]),
+    "fractions": ([0.5, 0.1, 0.0001, 1e-05, -1234567.5, 123.456],
+                  ["0.5", "0.1", "0.0001", "1e-05", "-1234567.5", "123.456"]),
+    "float32": (np.array([0.1, 16777216, 1.5e-7], dtype=np.float32),
+                ["0.1", "16777216", "1.5e-07"]),
+    "whole numbers": ([1, -3, 100000, 2**53 + 1], ["1", "-3", "100000", "9007199254740993"]),
+    "unsigned": (np.array([7, 2**63 + 5], dtype=np.uint64), ["7", "9223372036854775813"]),
+    "booleans": ([True, False], ["True", "False"]),
+    "NaN": ([1.0, 2.0, np.nan, -np.nan], ["1", "2", None, None]),
+}
+CODE_FRAMES = {
+    "pandas": lambda codes: pd.DataFrame({"code": codes}),
+    "pandas nullable": lambda codes: pd.DataFrame({"code": pd.Series(codes).convert_dtypes()}),
+    "pandas objects": lambda codes: pd.DataFrame({"code": codes}, dtype=object),
+    "pandas categories": lambda codes: pd.DataFrame({"code": codes}).astype("category"),
+    "polars": lambda codes: pl.DataFrame({"code": codes}),
+    "pyarrow": lambda codes: pa.table({"code": codes}),
+    "pyarrow dictionaries": lambda codes: pa.table({"code": pa.array(codes).dictionary_encode()}),
+    "a dictionary": lambda codes: {"code": codes},
+}
+
+
+@pytest.mark.parametrize("codes, words", CODES.values(), ids=CODES)
+@pytest.mark.parametrize("frame", CODE_FRAMES.values(), ids=CODE_FRAMES)
+def test_a_number_is_the_same_word_in_every_frame(frame, codes, words):
+    y = np.arange(60 * len(words)) % len(words)
+    X = frame(np.tile(codes, 60))
+    same = pd.DataFrame({"code": words * 60})
+    wanted, found = fit(same, y), fit(X, y, categorical_features=["code"])
+    assert set(found.model_.info["features"][0]["words"]) == {word or "" for word in words}
+    assert found.model_.to_bytes() == wanted.model_.to_bytes()
+    np.testing.assert_array_equal(wanted.predict(X), wanted.predict(same))
+
+
+def test_numbers_that_are_one_word_are_one_category():
+    codes = np.tile([0.1, float(np.float32(0.1)), 3], 60)
+    for frame in (pd.DataFrame({"code": codes}), pl.DataFrame({"code": codes})):
+        found = fit(frame, codes, categorical_features=["code"])
+        assert found.model_.info["features"][0]["words"] == ["0.1", "3"]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_numbers_may_have_an_order(frame):
+    X = frame({"level": np.tile([2, 1, 100000], 60)})
+    order = ["1", "2", "100000"]
+    found = fit(X, np.tile([2, 1, 3], 60), order={"level": order}, monotonic_cst={"level": 1})
+    assert found.model_.info["features"][0]["words"] == order
+    assert found.model_.rows(X)[:3, 0].tolist() == [1, 0, 2]
+
+
 def test_a_word_that_training_never_saw_and_a_missing_one_are_predicted():
     found = fit(WORDS, WORD_LABELS)
     rows = pd.DataFrame({"city": ["Atlantis", None], "size": ["S", "S"], "x": [0.5, np.nan]})

@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import re
 
 import joblib
 import numpy as np
@@ -12,11 +13,18 @@ from sklearn.base import clone
 import espalier
 from conftest import DIRECTIONS
 
-PRESETS = ["dln", "dln-paper", "calibrated-linear", "calibrated-lattice", "random-lattices",
-           "cal(10) lin(6) cal(5) lat(2x3) sum"]
+PRESETS = ["dln", "dln-paper", "dln-lattice", "dln-one-lattice", "calibrated-linear",
+           "calibrated-lattice", "random-lattices", "crystals", "min-max", "monotonic-dnn"]
 
 
-@pytest.mark.parametrize("architecture", PRESETS)
+def test_the_presets_here_are_those_of_the_library():
+    text = next(field["help"] for field in espalier._core.train_fields()
+                if field["name"] == "architecture")
+    assert re.search(r"a preset \((.*?);", text)[1].split(", ") == PRESETS
+
+
+@pytest.mark.parametrize("architecture", [*PRESETS, "crystals(5x2)",
+                                          "cal(10) lin(6) cal(5) lat(2x3) sum"])
 def test_every_preset_trains_proves_and_survives_a_file(architecture, loans, tmp_path):
     y = loans.pop("default")
     fitted = espalier.MonotonicClassifier(
@@ -30,6 +38,8 @@ def test_every_preset_trains_proves_and_survives_a_file(architecture, loans, tmp
     np.testing.assert_array_equal(loaded.predict(loans), fitted.predict_proba(loans)[:, 1])
     np.testing.assert_array_equal(loaded.predict(loans, output="score"),
                                   fitted.decision_function(loans))
+    copied = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copied.predict(loans), fitted.predict(loans))
 
 
 @pytest.mark.parametrize("copied", [

@@ -38,23 +38,41 @@ def test_the_code_of_the_pages_runs(page, tmp_path, monkeypatch):
     exec(compile("\n".join(blocks), page, "exec"), {})
 
 
-def stub_signature(path, class_name):
+def stub_arguments(path, class_name):
+    """The arguments of a constructor, each with its annotation."""
     tree = ast.parse(path.read_text())
     found = next(node for node in tree.body
                  if isinstance(node, ast.ClassDef) and node.name == class_name)
     init = next(node for node in found.body
                 if isinstance(node, ast.FunctionDef) and node.name == "__init__")
     assert all(isinstance(d, ast.Constant) and d.value is ... for d in init.args.kw_defaults)
-    return [argument.arg for argument in init.args.kwonlyargs]
+    return {argument.arg: argument.annotation for argument in init.args.kwonlyargs}
 
 
 @pytest.mark.parametrize("cls", [espalier.MonotonicClassifier, espalier.MonotonicRegressor])
 def test_the_stub_has_every_parameter(cls):
     assert (PACKAGE / "py.typed").exists()
     wanted = list(inspect.signature(cls).parameters)
-    assert stub_signature(SOURCES / "_estimators.pyi", cls.__name__) == wanted
+    assert list(stub_arguments(SOURCES / "_estimators.pyi", cls.__name__)) == wanted
     for name in wanted:
         assert f"{name} : default=" in cls.__doc__
+
+
+def literals(annotation):
+    """The words of a Literal[...], or None."""
+    if not isinstance(annotation, ast.Subscript) or annotation.value.id != "Literal":
+        return None
+    return [word.value for word in annotation.slice.elts]
+
+
+@pytest.mark.parametrize("cls", [espalier.MonotonicClassifier, espalier.MonotonicRegressor])
+def test_the_stub_has_every_word_of_a_parameter(cls):
+    annotations = stub_arguments(SOURCES / "_estimators.pyi", cls.__name__)
+    words = {field["name"]: field.get("words") for field in espalier._core.train_fields()}
+    del words["class_weight"]  # None or a dictionary too
+    assert sum(each is not None for each in words.values()) > 3
+    for name, annotation in annotations.items():
+        assert literals(annotation) == words.get(name), name
 
 
 def test_the_stub_of_the_extension_has_every_name():

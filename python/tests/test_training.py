@@ -64,6 +64,36 @@ def test_class_weights_move_the_probabilities():
     assert mean["given"] == pytest.approx(mean["balanced"], abs=0.1)
 
 
+def test_a_dictionary_of_weights_weighs_the_validation_rows_and_balanced_does_not():
+    rare = np.where(Y > np.quantile(Y, 0.9), "yes", "no")
+    seen, judged, is_yes = slice(300), slice(300, 400), rare[300:] == "yes"
+    for class_weight, weight in (("balanced", 1), ({"yes": 9}, 9)):
+        fitted = MonotonicClassifier(class_weight=class_weight, epochs=1).fit(
+            X[seen], rare[seen], eval_set=(X[judged], rare[judged]))
+        negative, positive = fitted.predict_proba(X[judged]).T
+        log_loss = -np.average(np.log(np.where(is_yes, positive, negative)),
+                               weights=np.where(is_yes, weight, 1))
+        assert fitted.history_["valid_metric"][0] == pytest.approx(log_loss, rel=1e-4)
+
+
+def test_a_failed_fit_leaves_the_old_model_and_its_classes():
+    fitted = MonotonicClassifier(epochs=1).fit(X, CLASSES)
+    wanted = fitted.predict(X)
+    others = np.where(CLASSES == "yes", "good", "bad")
+
+    def callback(epoch):
+        raise KeyError("enough")
+
+    for refit in (lambda: fitted.fit(X, others, callback=callback),
+                  lambda: fitted.fit(X, others[:5]), lambda: fitted.fit(X, np.arange(400) % 3),
+                  lambda: fitted.set_params(epochs=-1).fit(X, others)):
+        with pytest.raises((ValueError, KeyError)):
+            refit()
+        assert fitted.classes_.tolist() == ["no", "yes"]
+        np.testing.assert_array_equal(fitted.predict(X), wanted)
+    assert fitted.set_params(epochs=1).fit(X, others).classes_.tolist() == ["bad", "good"]
+
+
 @pytest.mark.parametrize("labels", [[0, 1], [-1, 1], [False, True], ["no", "yes"], [2.0, 7.0],
                                     [2**40, 2**40 + 1], [99999999, 100000000]])
 def test_classes_keep_their_type_and_order(labels):

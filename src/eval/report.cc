@@ -98,6 +98,7 @@ Json lattice_of(const Lattices& layer, const float* params, int g,
   const float* theta = params + layer.unit_begin(g);
   return {{"wires", names},
           {"rises", rises},
+          {"interpolation", to_word(layer.interpolation())},
           {"vertices", std::vector<float>(theta, theta + layer.num_vertices())}};
 }
 
