@@ -13,6 +13,7 @@ enum class ErrorKind {
   file,         ///< a file cannot be opened, read or written
   format,       ///< a model or configuration file is damaged or not one of ours
   unsupported,  ///< asked for something this version cannot do
+  diverged,     ///< training left the finite numbers in its first epoch
 };
 
 /// Everything the library throws on purpose. The message names place, thing, found and wanted:
