@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "commands.h"
 #include "flags.h"
@@ -13,6 +14,9 @@
 
 namespace espalier {
 namespace {
+
+namespace fs = std::filesystem;
+using Strings = std::vector<std::string>;
 
 constexpr std::size_t kShown = 5;  // trials of a leaderboard, the defaults not counted
 
@@ -157,11 +161,40 @@ Json result_json(const TuneResult& result, Json trained) {
           {"trained", std::move(trained)}};
 }
 
+// A list is split at its commas; those within brackets belong to layers: lin(9,split).
+Strings joined_in_brackets(const Strings& parts) {
+  Strings joined;
+  for (const std::string& part : parts) {
+    const bool is_open = !joined.empty() && std::ranges::count(joined.back(), '(') >
+                                                std::ranges::count(joined.back(), ')');
+    if (is_open)
+      joined.back() += "," + part;
+    else
+      joined.push_back(part);
+  }
+  return joined;
+}
+
+bool are_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  if (fs::equivalent(a, b, ignored)) return true;
+  const auto settled = [&](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+  };
+  const fs::path path = settled(a);  // empty if there can be no such file
+  return !path.empty() && path == settled(b);
+}
+
 void check(const Flags& flags) {
   validate(flags.tune);
   if (flags.results.empty()) return;
-  if (flags.results == "-" || flags.results == flags.training.output)
-    throw Error(ErrorKind::argument, "--results: wanted a file of its own");
+  const auto fail = [&](const char* what) {
+    throw Error(ErrorKind::argument, fmt::format("--results: '{}' is {}; wanted a file of its own",
+                                                 flags.results, what));
+  };
+  if (flags.results == "-") fail("standard output");
+  if (are_same_file(flags.results, flags.training.output)) fail("the model file");
+  if (are_same_file(flags.results, flags.training.table)) fail("the table");
   check_output(flags.results, flags.training.table);
   if (!flags.training.valid.empty()) check_output(flags.results, flags.training.valid);
 }
@@ -169,6 +202,7 @@ void check(const Flags& flags) {
 int run(Flags& flags) {
   TrainingFlags& training = flags.training;
   settle_training_flags(training);
+  flags.tune.search = joined_in_brackets(flags.tune.search);
   check(flags);
   const TrainingTables tables = read_tables(training);
 

@@ -190,6 +190,9 @@ TEST_F(CliErrors, RefusesTablesThatDoNotFitTheModel) {
 TEST_F(CliErrors, RefusesSearchesThatCannotBe) {
   make_table();
   write("other.jsonl", "income,age\n");
+  fs::copy(path("loans.csv"), path("valid.csv"));
+  fs::create_directory(path("sub"));
+  fs::create_directory_symlink(".", path("link"));
   const std::string tune = "tune loans.csv --label default ";
   const BadInput bad[] = {
       {tune + "--search learning_rate=1:0.1", 2, {"search", "begins above its end"}},
@@ -201,9 +204,15 @@ TEST_F(CliErrors, RefusesSearchesThatCannotBe) {
       {tune + "--folds 3 --valid loans.csv", 2, {"folds"}},
       {tune + "--valid-fraction 0", 2, {"valid_fraction"}},
       {tune + "--results absent/runs.jsonl", 1, {"absent/runs.jsonl", "no folder"}},
-      {tune + "--results loans.csv", 1, {"it is the input"}},
+      {tune + "--results loans.csv", 2, {"--results", "the table"}},
+      {tune + "--valid valid.csv --results ./valid.csv", 1, {"it is the input"}},
       {tune + "--results other.jsonl", 1, {"other.jsonl:1", "not JSON"}},
-      {tune + "-o same --results same", 2, {"--results"}},
+      {tune + "-o same --results same", 2, {"--results", "the model file"}},
+      {tune + "-o same --results ./sub/../same", 2, {"--results", "the model file"}},
+      {tune + "-o same --results link/same", 2, {"--results", "the model file"}},
+      {tune + "--search 'architecture=dln:cal(9) lin(4,split) lta(2x2) lin(1)'",
+       2,
+       {"'lta(2x2)'", "did you mean 'lat'"}},
       {"tune loans.csv", 2, {"--label is missing"}},
   };
   expect_refused(bad);

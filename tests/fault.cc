@@ -107,6 +107,11 @@ int fchmod(int fd, mode_t mode) {
   return chosen("fchmod", path_of(fd)) ? fail() : real<int (*)(int, mode_t)>("fchmod")(fd, mode);
 }
 
+int ftruncate(int fd, off_t size) noexcept {
+  if (chosen("ftruncate", path_of(fd))) return fail();
+  return real<int (*)(int, off_t)>("ftruncate")(fd, size);
+}
+
 int rename(const char* from, const char* to) noexcept {
   if (chosen("rename", absolute(to))) return fail();
   return real<int (*)(const char*, const char*)>("rename")(from, to);

@@ -259,5 +259,22 @@ TEST_F(Fault, AResultThatCannotBeWrittenIsLostAloneAndLeavesWholeLines) {
   }
 }
 
+TEST_F(Fault, ALineThatCouldNotBeCutOffIsCutOffBeforeTheNext) {
+  fs::create_directory(path("out"));
+  const std::string args =
+      "tune loans.csv --label default --architecture 'cal(2) lin(1)' --epochs 3 --trials 4 "
+      "--threads 1 -o best.esp --results out/runs.jsonl";
+  ASSERT_EQ(run(args).exit, 0);
+  const std::vector<std::string> whole = lines_of(read(path("out/runs.jsonl")));
+  write("out/runs.jsonl", whole[0] + "\n" + whole[1].substr(0, 20));
+  const auto result = run_spoilt("ftruncate", 1, 1, fmt::format("{}", EIO), "out", args);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->exit, 0) << result->err;
+  EXPECT_THAT(result->err, HasSubstr("a result is not kept: cannot shorten"));
+  EXPECT_EQ(lines_of(read(path("out/runs.jsonl"))).size(), whole.size() - 1);
+  EXPECT_EQ(run(args).exit, 0);
+  EXPECT_EQ(lines_of(read(path("out/runs.jsonl"))).size(), whole.size());
+}
+
 }  // namespace
 }  // namespace espalier

@@ -111,7 +111,8 @@ struct TuneResult {
 /// trial. A setting that they change from its default is searched only if TuneOptions::search names
 /// it. The draws depend on the seed and nothing else; with a number of trials and no limit of time
 /// so does the result. Throws Error (argument, data) for options, ranges or a table that cannot be
-/// used, Error (argument, file, format) for results that cannot.
+/// used, Error (argument, file, format) for results that cannot, Error (diverged) if the first
+/// trial does.
 TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptions& tune_options,
                 const TuneControl& control = {});
 

@@ -218,8 +218,10 @@ LineLog::LineLog(const std::string& path)
     if (::fstat(fd_, &status) != 0) throw_file_error("read", path_, errno);
     if (!S_ISREG(status.st_mode))
       throw Error(ErrorKind::file, fmt::format("{}: not a plain file", path_));
-    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0)
+    if (retry([&] { return ::flock(fd_, LOCK_EX | LOCK_NB); }) != 0) {
+      if (errno != EWOULDBLOCK) throw_file_error("lock", path_, errno);
       throw Error(ErrorKind::argument, fmt::format("{}: another process is using it", path_));
+    }
     const std::string text = read_all(fd_, path_);
     for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
       lines_.push_back(text.substr(begin, end - begin));
@@ -234,14 +236,16 @@ LineLog::LineLog(const std::string& path)
 LineLog::~LineLog() { ::close(fd_); }
 
 void LineLog::cut_off_the_rest() {
-  if (::ftruncate(fd_, size_) != 0) throw_file_error("shorten", path_, errno);
+  if (retry([&] { return ::ftruncate(fd_, size_); }) != 0)
+    throw_file_error("shorten", path_, errno);
 }
 
 void LineLog::append(std::string_view line) {
-  if (!std::exchange(written_, true)) {
+  if (!is_whole_) {
     cut_off_the_rest();
     sync_folder(folder_of(path_));
   }
+  is_whole_ = false;
   try {
     write_all(fd_, std::string(line) + '\n', path_);
     if (retry([&] { return ::fsync(fd_); }) != 0) throw_file_error("write", path_, errno);
@@ -250,6 +254,7 @@ void LineLog::append(std::string_view line) {
     throw;
   }
   size_ += static_cast<std::int64_t>(line.size()) + 1;
+  is_whole_ = true;
 }
 
 bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }

@@ -65,7 +65,7 @@ class LineLog {
   const std::vector<std::string>& lines() const { return lines_; }
 
   // Writes a line, which has no line break of its own, and waits until the disk has it. Throws
-  // Error (file), and then the file is as before.
+  // Error (file), and then the file is as before; what could not be cut off the next append cuts.
   void append(std::string_view line);
 
  private:
@@ -74,7 +74,7 @@ class LineLog {
   std::string path_;
   int fd_;
   std::int64_t size_ = 0;  // of the whole lines
-  bool written_ = false;
+  bool is_whole_ = false;  // nothing follows them, and the name will last
   std::vector<std::string> lines_;
 };
 

@@ -8,8 +8,10 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "core/math.h"
 #include "core/text.h"
@@ -28,8 +30,12 @@ constexpr std::string_view kNotSearched[] = {"task",     "max_categories", "clas
                                              "metric",   "valid_fraction", "ensemble",
                                              "patience", "seed",           "threads"};
 
-[[noreturn]] void fail(const std::string& message) {
-  throw Error(ErrorKind::argument, "search: " + message);
+// Fields whose 0 means a choice that follows from the table.
+constexpr std::string_view kZeroChooses[] = {"continuous_keypoints", "epochs", "batch_size",
+                                             "learning_rate", "adam_epsilon"};
+
+bool contains(std::span<const std::string_view> list, std::string_view name) {
+  return std::ranges::find(list, name) != list.end();
 }
 
 template <class Options>
@@ -37,14 +43,16 @@ void collect(const Options& options, std::vector<Searchable>& all) {
   visit_fields(options, [&](const Field& field, const auto& value) {
     using Value = std::remove_cvref_t<decltype(value)>;
     const std::string_view name = field.name;
-    if (std::ranges::find(kNotSearched, name) != std::end(kNotSearched)) return;
+    if (contains(kNotSearched, name)) return;
     if constexpr (std::is_enum_v<Value>) {
       const auto& list = Words<Value>::list;
-      all.push_back({field, false, false, Strings(std::begin(list), std::end(list))});
+      Strings words(std::begin(list), std::end(list));
+      std::erase(words, "automatic");
+      all.push_back({field, false, false, std::move(words), false});
     } else if constexpr (std::is_arithmetic_v<Value>) {
-      all.push_back({field, true, std::is_integral_v<Value>, {}});
+      all.push_back({field, true, std::is_integral_v<Value>, {}, contains(kZeroChooses, name)});
     } else if (name == "architecture") {
-      all.push_back({field, false, false, {}});
+      all.push_back({field, false, false, {}, false});
     }
   });
 }
@@ -59,14 +67,19 @@ const std::vector<Searchable>& searchables() {
   return all;
 }
 
-Strings split(std::string_view text, char separator) {
-  Strings parts;
-  for (;;) {
-    const std::size_t end = text.find(separator);
-    parts.emplace_back(text.substr(0, end));
-    if (end == text.npos) return parts;
-    text.remove_prefix(end + 1);
+// The parts between colons that are not within brackets.
+Strings split(std::string_view text) {
+  Strings parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '(') ++depth;
+    if (c == ')') depth = std::max(0, depth - 1);
+    if (c == ':' && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
   }
+  return parts;
 }
 
 double parse_bound(const std::string& text, const Searchable& setting) {
@@ -76,11 +89,16 @@ double parse_bound(const std::string& text, const Searchable& setting) {
   const bool is_number = error == std::errc() && stop == end && std::isfinite(value);
   const Field& field = setting.field;
   if (!is_number || (setting.whole && value != std::trunc(value))) {
-    fail(
+    fail_search(
         fmt::format("{}: '{}' is not a {}number", field.name, text, setting.whole ? "whole " : ""));
   }
   if (value < field.min || value > field.max) {
-    fail(fmt::format("{}: {} is not between {} and {}", field.name, text, field.min, field.max));
+    fail_search(
+        fmt::format("{}: {} is not between {} and {}", field.name, text, field.min, field.max));
+  }
+  if (value < 0 || (value == 0 && setting.zero_chooses)) {
+    fail_search(fmt::format("{}: {} lets training choose; wanted {}", field.name, text,
+                            setting.zero_chooses ? "more than 0" : "0 or more"));
   }
   return value;
 }
@@ -88,18 +106,18 @@ double parse_bound(const std::string& text, const Searchable& setting) {
 void parse_range(const Strings& parts, const Searchable& setting, Dimension& dimension) {
   const bool logarithmic = parts.size() == 3 && parts[2] == "log";
   if (parts.size() != 2 && !logarithmic) {
-    fail(fmt::format("{}: '{}' is no range; wanted low:high or low:high:log", dimension.name,
-                     fmt::join(parts, ":")));
+    fail_search(fmt::format("{}: '{}' is no range; wanted low:high or low:high:log", dimension.name,
+                            fmt::join(parts, ":")));
   }
   dimension.low = parse_bound(parts[0], setting);
   dimension.high = parse_bound(parts[1], setting);
   dimension.logarithmic = logarithmic;
   if (dimension.low > dimension.high) {
-    fail(fmt::format("{}: the range {}:{} begins above its end", dimension.name, parts[0],
-                     parts[1]));
+    fail_search(fmt::format("{}: the range {}:{} begins above its end", dimension.name, parts[0],
+                            parts[1]));
   }
   if (logarithmic && dimension.low <= 0) {
-    fail(
+    fail_search(
         fmt::format("{}: a logarithmic range begins above 0, not at {}", dimension.name, parts[0]));
   }
 }
@@ -110,13 +128,17 @@ void check_words(const Dimension& dimension, const Searchable& setting) {
                            ? !word.empty()
                            : std::ranges::find(setting.words, word) != setting.words.end();
     if (known) continue;
-    fail(fmt::format(
+    fail_search(fmt::format(
         "{}: '{}' is not one of {}", dimension.name, word,
         setting.words.empty() ? "the presets" : fmt::to_string(fmt::join(setting.words, ", "))));
   }
 }
 
 }  // namespace
+
+void fail_search(const std::string& message) {
+  throw Error(ErrorKind::argument, "search: " + message);
+}
 
 const Searchable& find_searchable(const std::string& name) {
   Strings names;
@@ -125,13 +147,18 @@ const Searchable& find_searchable(const std::string& name) {
     names.emplace_back(one.field.name);
   }
   const std::optional<std::string> meant = nearest(name, names);
-  fail(fmt::format("'{}' is no setting that can be searched{}", name,
-                   meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+  fail_search(fmt::format("'{}' is no setting that can be searched{}", name,
+                          meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
 }
 
 double rounded(double value) {
   const std::string text = fmt::format("{:.3g}", value);
   std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+Json number_of(const Dimension& dimension, double value) {
+  if (dimension.whole) return static_cast<std::int64_t>(value);
   return value;
 }
 
@@ -147,19 +174,20 @@ Json draw_from(const Dimension& dimension, Random& random) {
     value = low * portable_exp(share * (portable_log(high) - portable_log(low)));
   else if (dimension.whole)
     value = std::floor(low + share * (high - low + 1));
-  if (!dimension.whole) return std::clamp(rounded(value), low, high);
-  return static_cast<std::int64_t>(std::clamp(std::round(value), low, high));
+  value = dimension.whole ? std::round(value) : rounded(value);
+  return number_of(dimension, std::clamp(value, low, high));
 }
 
 Dimension parse_dimension(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == text.npos) {
-    fail(fmt::format("'{}': wanted name=low:high, name=low:high:log or name=word:word", text));
+    fail_search(
+        fmt::format("'{}': wanted name=low:high, name=low:high:log or name=word:word", text));
   }
   Dimension dimension{.name = text.substr(0, equals)};
   const Searchable& setting = find_searchable(dimension.name);
   dimension.whole = setting.whole;
-  const Strings parts = split(std::string_view(text).substr(equals + 1), ':');
+  const Strings parts = split(std::string_view(text).substr(equals + 1));
   if (setting.is_number) {
     parse_range(parts, setting, dimension);
   } else {

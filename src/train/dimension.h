@@ -4,6 +4,8 @@
 //   learning_rate=0.003:0.1       evenly between two numbers
 //   learning_rate=0.003:0.1:log   evenly in its logarithm
 //   keypoints=distinct:quantile   one of some words
+//
+// A colon within brackets separates nothing: architecture=dln:cal(9,0:1) lin(1).
 #pragma once
 
 #include <string>
@@ -20,8 +22,12 @@ struct Searchable {
   Field field;
   bool is_number;
   bool whole;
-  std::vector<std::string> words;  // those there are; empty: any
+  std::vector<std::string> words;  // those there are but `automatic`; empty: any
+  bool zero_chooses;               // a number of 0, as one below 0 always, lets training choose
 };
+
+/// Throws Error (argument) about what is to be searched.
+[[noreturn]] void fail_search(const std::string& message);
 
 /// Throws Error (argument) that names the nearest one.
 const Searchable& find_searchable(const std::string& name);
@@ -41,6 +47,8 @@ struct Dimension {
 Dimension parse_dimension(const std::string& text);
 std::string to_string(const Dimension& dimension);
 
+/// As JSON, whole where the setting is.
+Json number_of(const Dimension& dimension, double value);
 Json draw_from(const Dimension& dimension, Random& random);
 
 /// Three digits say as much as a draw can mean.

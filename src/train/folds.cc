@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "data/encode.h"
 #include "espalier/error.h"
@@ -17,12 +18,13 @@ namespace {
 Table take(const Table& table, const Rows& rows) {
   Table taken{.name = table.name, .num_rows = rows.size()};
   for (const Column& column : table.columns) {
+    const std::span<const float> numbers = column.values();
     Column& copy = taken.columns.emplace_back(Column{.name = column.name, .type = column.type});
     copy.words = column.words;
     copy.missing = column.missing;
     for (const std::uint32_t row : rows) {
       if (column.type == ColumnType::number)
-        copy.numbers.push_back(column.numbers[row]);
+        copy.numbers.push_back(numbers[row]);
       else
         copy.codes.push_back(column.codes[row]);
     }

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "core/random.h"
 #include "espalier/error.h"
@@ -20,72 +22,122 @@ namespace espalier {
 namespace {
 
 using Strings = std::vector<std::string>;
+using Dimensions = std::vector<Dimension>;
 
 // How often a trial changes a setting that nobody asked to draw: the defaults are good, so draws
 // stay near them.
 constexpr double kChangeShare = 1.0 / 3;
 
-[[noreturn]] void fail(const std::string& message) {
-  throw Error(ErrorKind::argument, "search: " + message);
+bool contains(const Strings& list, const std::string& text) {
+  return std::ranges::find(list, text) != list.end();
 }
 
-// A logarithmic range around a value, as far as the setting allows.
-std::string around(const char* name, double value, double down, double up) {
+// A range as far as the setting allows it.
+Dimension range_of(const char* name, double low, double high, bool logarithmic = true) {
   const Searchable& setting = find_searchable(name);
-  const double least = setting.whole ? std::max(1.0, setting.field.min) : setting.field.min;
-  double low = std::max(value / down, least), high = std::min(value * up, setting.field.max);
-  if (setting.whole) {
-    low = std::floor(low);
-    high = std::max(low, std::floor(high));
-  }
-  return fmt::format("{}={}:{}:log", name, rounded(low), rounded(high));
+  const double least = std::max(setting.field.min, setting.whole ? 1.0 : 0.0);
+  const auto fit = [&](double value) {
+    return std::clamp(rounded(setting.whole ? std::floor(value) : value), least, setting.field.max);
+  };
+  return {.name = name,
+          .low = fit(low),
+          .high = fit(std::max(low, high)),
+          .logarithmic = logarithmic,
+          .whole = setting.whole};
+}
+
+Dimension around(const char* name, double value, double down, double up) {
+  return range_of(name, value / down, value * up);
 }
 
 // Ranges for what is known to matter. The settled defaults follow from the size of the table, so
 // ranges around them do too; penalties and noise, which are off, begin where they are felt.
-Strings default_ranges(const TrainOptions& settled) {
-  Strings ranges = {around("learning_rate", settled.learning_rate, 4, 4),
-                    around("epochs", settled.epochs, 2, 2),
-                    around("batch_size", settled.batch_size, 4, 2),
-                    settled.weight_decay > 0 ? around("weight_decay", settled.weight_decay, 10, 4)
-                                             : "weight_decay=0.01:1:log",
-                    "calibrator_hessian=0.0001:0.1:log",
-                    "calibrator_laplacian=0.00001:0.01:log"};
-  const Architecture architecture = parse_architecture(settled.architecture);
-  const auto is_lattice = [](const LayerSpec& layer) { return layer.kind == LayerKind::lat; };
-  if (std::ranges::any_of(architecture.layers, is_lattice)) {
-    ranges.insert(ranges.end(), {"lattice_laplacian=0.00001:0.01:log",
-                                 "lattice_torsion=0.00001:0.01:log", "lattice_noise=0.01:0.3:log"});
-  }
+Dimensions default_ranges(const TrainOptions& settled) {
+  Dimensions ranges = {around("learning_rate", settled.learning_rate, 4, 4),
+                       around("epochs", settled.epochs, 2, 2),
+                       around("batch_size", settled.batch_size, 4, 2),
+                       settled.weight_decay > 0
+                           ? around("weight_decay", settled.weight_decay, 10, 4)
+                           : range_of("weight_decay", 0.01, 1),
+                       range_of("calibrator_hessian", 0.0001, 0.1),
+                       range_of("calibrator_laplacian", 0.00001, 0.01),
+                       range_of("lattice_laplacian", 0.00001, 0.01),
+                       range_of("lattice_torsion", 0.00001, 0.01),
+                       range_of("lattice_noise", 0.01, 0.3)};
+  if (settled.continuous_keypoints > 0 && settled.keypoints == Keypoints::distinct)
+    ranges.push_back(around("continuous_keypoints", settled.continuous_keypoints, 2, 4));
   return ranges;
 }
 
-Strings default_shapes(const TrainOptions& settled) {
-  const Shape shape = shape_of(parse_architecture(settled.architecture));
-  Strings ranges;
-  if (settled.continuous_keypoints > 0)
-    ranges.push_back(around("continuous_keypoints", settled.continuous_keypoints, 2, 4));
-  if (shape.lattices > 0) {
-    ranges.push_back(around("lattices", shape.lattices, 3, 2));
-    ranges.push_back(fmt::format("lattice_size={}:{}", std::max(2, shape.lattice_size - 2),
-                                 std::min(kMaxLatticeSize, shape.lattice_size + 2)));
-  }
+// How many inputs a lattice may have: two more or less than it has.
+Dimension near_size(const char* name, int size) {
+  return range_of(name, std::max(2, size - 2), size + 2, false);
+}
+
+Dimensions default_sizes(const Architecture& architecture) {
+  const Shape shape = shape_of(architecture);
+  const bool ends_in_lattice = architecture.layers.back().kind == LayerKind::lat;
+  Dimensions ranges;
+  if (shape.lattices > 0)  // the inputs of the last lattice, if there is one
+    ranges.push_back(ends_in_lattice ? near_size("lattices", shape.lattices)
+                                     : around("lattices", shape.lattices, 3, 2));
+  if (shape.lattice_size > 0) ranges.push_back(near_size("lattice_size", shape.lattice_size));
   if (shape.input_keypoints > 0)
     ranges.push_back(around("input_keypoints", shape.input_keypoints, 4, 2));
   if (shape.inner_keypoints > 0)
     ranges.push_back(around("inner_keypoints", shape.inner_keypoints, 4, 2));
-  if (shape.monotone_share > 0) ranges.push_back("monotone_share=0.2:0.8");
+  if (shape.monotone_share > 0) ranges.push_back(range_of("monotone_share", 0.2, 0.8, false));
   return ranges;
 }
 
-// The names of the sizes that these layers do not have.
-Strings absent_sizes(const std::string& architecture) {
-  const Shape shape = shape_of(parse_architecture(architecture));
-  Strings names;
+// The size of that name, 0 if the layers have none; nothing if there is no size of that name.
+std::optional<double> size_of(std::string_view name, const Architecture& architecture) {
+  const Shape shape = shape_of(architecture);
+  std::optional<double> size;
   visit_fields(shape, [&](const Field& field, const auto& value) {
-    if (value == 0) names.emplace_back(field.name);
+    if (name == field.name) size = value;
   });
-  return names;
+  return size;
+}
+
+bool is_size(std::string_view name) { return size_of(name, {}).has_value(); }
+
+// Sizes that somebody has written are a choice, and dln-paper is one network.
+bool has_free_sizes(const std::string& architecture) {
+  return architecture != "dln-paper" && contains(preset_names(), architecture);
+}
+
+// Whether the layers have anything that a setting changes.
+bool is_felt(std::string_view name, const Architecture& architecture) {
+  const auto has = [&](LayerKind kind) {
+    return std::ranges::find(architecture.layers, kind, &LayerSpec::kind) !=
+           architecture.layers.end();
+  };
+  if (const auto size = size_of(name, architecture)) return *size > 0;
+  if (name == "weight_decay") {
+    return std::ranges::any_of(architecture.layers, [&](const LayerSpec& layer) {
+      const bool is_last = &layer == &architecture.layers.back();
+      return layer.kind == LayerKind::lin && layer.outputs != 1 && !is_last;
+    });
+  }
+  if (name == "continuous_keypoints") {
+    const auto calibrators = input_calibrators(architecture);
+    return calibrators && !calibrators->range;
+  }
+  if (name.starts_with("calibrator_")) return has(LayerKind::cal);
+  if (name.starts_with("lattice_")) return has(LayerKind::lat);
+  return true;
+}
+
+// What the search for crystals wants, too.
+void require_places(const LayerSpec& crystals, std::size_t num_features) {
+  const auto features = static_cast<std::int64_t>(num_features);
+  const std::int64_t places = static_cast<std::int64_t>(crystals.groups) * crystals.group_size;
+  if (crystals.group_size >= 2 && crystals.group_size <= features && places >= features) return;
+  throw Error(ErrorKind::argument,
+              fmt::format("architecture: {}: wanted lattices of 2 to {} features with a place for "
+                          "each of the {}",
+                          to_string(crystals), features, features));
 }
 
 }  // namespace
@@ -96,76 +148,99 @@ SearchSpace::SearchSpace(const TrainOptions& base, const TuneOptions& tune, std:
   for (const std::string& name : tune.fix) find_searchable(name);
   add_asked(tune);
   add_defaults(tune);
-  check_largest();
+  require_buildable(base_);
+  check_end("largest", &Dimension::high);
+  check_end("smallest", &Dimension::low);
 }
 
-bool SearchSpace::has(std::string_view name) const {
-  return std::ranges::find(dimensions_, name, &Dimension::name) != dimensions_.end();
+const Dimension* SearchSpace::find(std::string_view name) const {
+  const auto found = std::ranges::find(dimensions_, name, &Dimension::name);
+  return found == dimensions_.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> SearchSpace::architectures() const {
+  Strings all = {base_.architecture};
+  if (const Dimension* drawn = find("architecture"))
+    all.insert(all.end(), drawn->words.begin(), drawn->words.end());
+  return all;
+}
+
+bool SearchSpace::matters(const Dimension& dimension, const std::string& architecture) const {
+  if (!dimension.always && is_size(dimension.name) && !has_free_sizes(architecture)) return false;
+  return is_felt(dimension.name, parse_architecture(layers_of(architecture)));
+}
+
+bool SearchSpace::matters(const Dimension& dimension) const {
+  return std::ranges::any_of(architectures(), [&](const std::string& architecture) {
+    return matters(dimension, architecture);
+  });
 }
 
 void SearchSpace::add_asked(const TuneOptions& tune) {
-  const std::string architecture = layers_of(base_);
-  const Strings absent = absent_sizes(architecture);
   for (const std::string& text : tune.search) {
     Dimension dimension = parse_dimension(text);
     dimension.always = true;
-    if (has(dimension.name)) fail(fmt::format("{} has two ranges", dimension.name));
-    if (std::ranges::find(tune.fix, dimension.name) != tune.fix.end())
-      fail(fmt::format("{} has a range and is in fix as well", dimension.name));
-    if (std::ranges::find(absent, dimension.name) != absent.end()) {
-      fail(fmt::format("{}: the layers {} have no such size", dimension.name, architecture));
-    }
+    if (find(dimension.name)) fail_search(fmt::format("{} has two ranges", dimension.name));
+    if (contains(tune.fix, dimension.name))
+      fail_search(fmt::format("{} has a range and is in fix as well", dimension.name));
     dimensions_.push_back(std::move(dimension));
+  }
+  for (const Dimension& dimension : dimensions_) {
+    if (matters(dimension)) continue;
+    fail_search(fmt::format("{}: does nothing for the layers {}", dimension.name,
+                            layers_of(base_.architecture)));
   }
 }
 
 void SearchSpace::add_defaults(const TuneOptions& tune) {
-  TrainOptions settled = base_;
-  resolve_options(rows_, schema_.features, settled);
-  Strings ranges = default_ranges(settled);
-  // The sizes of written layers are somebody's choice, and dln-paper is one network.
-  const bool has_free_shape =
-      settled.architecture != base_.architecture && !base_.architecture.starts_with("dln-paper");
-  if (has_free_shape) std::ranges::move(default_shapes(settled), std::back_inserter(ranges));
-  if (base_.architecture == TrainOptions().architecture)
-    ranges.push_back("architecture=dln:random-lattices");
   const Json given = Json::parse(to_json(base_)), untouched = Json::parse(to_json({}));
-  for (const std::string& text : ranges) {
-    Dimension dimension = parse_dimension(text);
+  const auto add = [&](Dimension dimension) {
     const std::string& name = dimension.name;
     const bool is_given = given.contains(name) && given[name] != untouched[name];
-    const bool is_fixed = std::ranges::find(tune.fix, name) != tune.fix.end();
-    if (!is_given && !is_fixed && !has(name)) dimensions_.push_back(std::move(dimension));
-  }
+    if (is_given || contains(tune.fix, name) || find(name) || !matters(dimension)) return;
+    dimensions_.push_back(std::move(dimension));
+  };
+  TrainOptions settled = base_;
+  resolve_options(rows_, schema_.features, settled);
+  std::ranges::for_each(default_ranges(settled), add);
+  std::ranges::for_each(default_sizes(parse_architecture(settled.architecture)), add);
+  if (base_.architecture == TrainOptions().architecture)
+    add({.name = "architecture", .words = {"dln", "random-lattices"}});
 }
 
 void SearchSpace::require_buildable(const TrainOptions& options) const {
-  Architecture architecture = parse_architecture(layers_of(options));
-  // Whatever wires a search would choose, the sizes are the same.
-  for (LayerSpec& layer : architecture.layers) layer.wiring = Wiring::random;
+  Architecture architecture = parse_architecture(layers_of(options.architecture));
+  for (LayerSpec& layer : architecture.layers) {
+    if (layer.wiring != Wiring::crystals) continue;
+    require_places(layer, schema_.features.size());
+    layer.wiring = Wiring::random;  // whatever wires the search chooses, the sizes are the same
+  }
   build_layers(architecture, input_wires(schema_), options.monotone_calibrators, Random(0));
 }
 
-void SearchSpace::check_largest() const {
-  require_buildable(base_);
-  Json largest = Json::object();
-  Strings architectures = {base_.architecture};
+void SearchSpace::check_end(const char* which, double Dimension::*end) const {
+  Json settings = Json::object();
   for (const Dimension& dimension : dimensions_) {
-    if (dimension.name == "architecture") architectures = dimension.words;
-    if (!dimension.words.empty()) continue;
-    if (dimension.whole)
-      largest[dimension.name] = static_cast<std::int64_t>(dimension.high);
-    else
-      largest[dimension.name] = dimension.high;
+    if (dimension.words.empty()) settings[dimension.name] = number_of(dimension, dimension.*end);
   }
-  for (const std::string& architecture : architectures) {
-    largest["architecture"] = architecture;
+  for (const std::string& architecture : architectures()) {
+    settings["architecture"] = architecture;
     try {
-      require_buildable(options_of(largest));
+      require_buildable(options_of(felt(settings)));
     } catch (const Error& error) {
-      fail(fmt::format("the largest network of these ranges cannot be built: {}", error.what()));
+      fail_search(
+          fmt::format("the {} network of these ranges cannot be built: {}", which, error.what()));
     }
   }
+}
+
+// The settings without those that do nothing for the layers that they choose.
+Json SearchSpace::felt(Json settings) const {
+  const std::string architecture = settings.value("architecture", base_.architecture);
+  for (const Dimension& dimension : dimensions_) {
+    if (!matters(dimension, architecture)) settings.erase(dimension.name);
+  }
+  return settings;
 }
 
 Json SearchSpace::draw(int trial) const {
@@ -177,10 +252,7 @@ Json SearchSpace::draw(int trial) const {
     Json value = draw_from(dimension, random);
     if (changes || dimension.always) settings[dimension.name] = std::move(value);
   }
-  // The architecture may be drawn, and not every one has every size.
-  for (const std::string& name : absent_sizes(layers_of(options_of(settings))))
-    settings.erase(name);
-  return settings;
+  return felt(std::move(settings));
 }
 
 TrainOptions SearchSpace::options_of(const Json& settings) const {
@@ -196,19 +268,18 @@ TrainOptions SearchSpace::options_of(const Json& settings) const {
   });
   TrainOptions options = base_;
   apply_json(options, plain.dump(), "search");
-  TrainOptions settled = options;
-  resolve_options(rows_, schema_.features, settled);
-  // A preset stays a name, since some settle more than their layers.
-  if (!has_shape) {
-    settled.architecture = options.architecture;
-    return settled;
+  // The layers too: a fold has fewer rows than the final model, but must train the same network.
+  resolve_options(rows_, schema_.features, options);
+  if (has_shape) {
+    options.architecture = to_string(reshape(parse_architecture(options.architecture), shape,
+                                             static_cast<int>(schema_.features.size())));
   }
-  settled.architecture = to_string(reshape(parse_architecture(settled.architecture), shape,
-                                           static_cast<int>(schema_.features.size())));
-  return settled;
+  return options;
 }
 
-std::string SearchSpace::layers_of(TrainOptions options) const {
+std::string SearchSpace::layers_of(const std::string& architecture) const {
+  TrainOptions options = base_;
+  options.architecture = architecture;
   resolve_options(rows_, schema_.features, options);
   return options.architecture;
 }

@@ -19,7 +19,7 @@ class SearchSpace {
  public:
   /// What `tune` asks for, and ranges around the settled `base` for all that matters and that the
   /// base leaves at its default. Throws Error (argument) for a setting or a range that cannot be,
-  /// and if the largest network could not be built.
+  /// and if the largest or the smallest network could not be built.
   SearchSpace(const TrainOptions& base, const TuneOptions& tune, std::size_t rows,
               const Schema& schema);
 
@@ -28,17 +28,20 @@ class SearchSpace {
   /// What a trial changes, an object; nothing for trial 1. It depends on the seed and the trial.
   Json draw(int trial) const;
 
-  /// The base with these changes and every automatic choice made, except for the layers of a preset
-  /// whose sizes nobody changed.
+  /// The base with these changes and every automatic choice made, a preset written out as layers.
   TrainOptions options_of(const Json& settings) const;
 
  private:
   void add_asked(const TuneOptions& tune);
   void add_defaults(const TuneOptions& tune);
   void require_buildable(const TrainOptions& options) const;
-  void check_largest() const;
-  bool has(std::string_view name) const;
-  std::string layers_of(TrainOptions options) const;  // those of a preset written out
+  void check_end(const char* which, double Dimension::*end) const;
+  const Dimension* find(std::string_view name) const;  // or null
+  std::vector<std::string> architectures() const;      // those that trials can have
+  bool matters(const Dimension& dimension, const std::string& architecture) const;
+  bool matters(const Dimension& dimension) const;  // for any of them
+  Json felt(Json settings) const;
+  std::string layers_of(const std::string& architecture) const;  // a preset written out
 
   const TrainOptions base_;
   const std::size_t rows_;

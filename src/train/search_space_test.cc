@@ -13,6 +13,7 @@
 namespace espalier {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kRows = 2000;
@@ -40,8 +41,15 @@ std::string reshaped(const std::string& layers, const Shape& shape) {
 
 TEST(Dimension, ReadsWhatItWrites) {
   for (const char* text : {"learning_rate=0.003:0.1:log", "lattices=20:120", "epochs=7:7",
-                           "keypoints=distinct:quantile", "architecture=dln:random-lattices"})
+                           "keypoints=distinct:quantile", "architecture=dln:random-lattices",
+                           "architecture=cal(9,-1:1) lin(2,split) lin(1):dln"})
     EXPECT_EQ(to_string(parse_dimension(text)), text);
+}
+
+TEST(Dimension, AColonWithinBracketsSeparatesNothing) {
+  EXPECT_THAT(parse_dimension("architecture=cal(9,-1:1) lin(1):dln").words,
+              ElementsAre("cal(9,-1:1) lin(1)", "dln"));
+  EXPECT_THAT(parse_dimension("architecture=dln)(:x").words, ElementsAre("dln)(:x"));
 }
 
 TEST(Dimension, DrawsFromTheWidestRange) {
@@ -64,13 +72,21 @@ TEST(Dimension, RefusesBadRangesAndSaysWhy) {
       {"learning_rate=x:0.1", "'x' is not a number"},
       {"learning_rate=0.1:nan", "'nan' is not a number"},
       {"learning_rate=0.1:0.01", "the range 0.1:0.01 begins above its end"},
-      {"learning_rate=0:0.1:log", "begins above 0, not at 0"},
+      {"calibrator_laplacian=0:0.1:log", "begins above 0, not at 0"},
       {"learning_rate=0.1:11", "11 is not between 0 and 10"},
       {"lattices=1.5:3", "'1.5' is not a whole number"},
       {"lattices=0:3", "0 is not between 1 and 1000000"},
       {"lattice_size=2:30", "30 is not between 1 and 20"},
       {"keypoints=distinct:evenly", "'evenly' is not one of distinct, quantile, uniform"},
       {"architecture=dln:", "'' is not one of the presets"},
+      {"learning_rate=0:0.1", "0 lets training choose; wanted more than 0"},
+      {"adam_epsilon=0:0.1", "lets training choose"},
+      {"epochs=0:9", "lets training choose"},
+      {"batch_size=0:9", "lets training choose"},
+      {"continuous_keypoints=0:9", "lets training choose"},
+      {"weight_decay=-1:1", "-1 lets training choose; wanted 0 or more"},
+      {"weight_decay=-0.5:1", "lets training choose"},
+      {"schedule=automatic:cosine", "'automatic' is not one of cosine, constant"},
   };
   for (const auto& [text, message] : bad)
     EXPECT_THAT(error_of([&] { parse_dimension(text); }), HasSubstr(message)) << text;
@@ -101,19 +117,70 @@ TEST(SearchSpace, DrawsWithinItsRangesAndTheSameForASeed) {
   EXPECT_EQ(keypoints, (std::set<std::string>{"distinct", "uniform"}));
 }
 
-TEST(SearchSpace, TheFirstTrialIsTheBaseAndTrainingSettlesNothingMoreThanLayers) {
-  for (const char* architecture : {"dln", "dln-paper", "calibrated-linear", "random-lattices"}) {
+TEST(SearchSpace, TrialsOfEveryPresetCanBeBuiltAndDoNotDependOnTheRowsOfAFold) {
+  for (const std::string& architecture : preset_names()) {
     const TrainOptions base = {.label = "default", .architecture = architecture};
     const SearchSpace space = space_of(base, {});
     EXPECT_EQ(space.draw(1), Json::object());
-    for (int trial = 1; trial < 30; ++trial) {
+    for (int trial = 1; trial < 60; ++trial) {
       const TrainOptions options = space.options_of(space.draw(trial));
-      TrainOptions again = options;
-      resolve_options(kRows, loan_schema().features, again);
-      again.architecture = options.architecture;
-      EXPECT_EQ(to_json(options), to_json(again)) << architecture;
+      EXPECT_NO_THROW(space_of(options, {})) << options.architecture;
+      for (const std::size_t rows : {kRows, kRows / 4, 20 * kRows}) {
+        TrainOptions again = options;
+        resolve_options(rows, loan_schema().features, again);
+        EXPECT_EQ(to_json(options), to_json(again)) << architecture;
+      }
     }
   }
+}
+
+TEST(SearchSpace, NothingIsSearchedThatDoesNothing) {
+  const std::tuple<const char*, std::vector<const char*>, std::vector<const char*>> cases[] = {
+      {"dln",
+       {"weight_decay", "lattice_noise", "continuous_keypoints", "lattices", "monotone_share"},
+       {}},
+      {"dln-one-lattice", {"weight_decay", "lattice_size"}, {"lattices"}},
+      {"dln-lattice", {"lattices", "lattice_size"}, {}},
+      {"random-lattices", {"lattice_torsion", "lattices"}, {"weight_decay", "monotone_share"}},
+      {"calibrated-linear",
+       {"calibrator_hessian", "continuous_keypoints", "input_keypoints"},
+       {"weight_decay", "lattice_noise", "lattice_laplacian", "lattices", "inner_keypoints"}},
+      {"min-max",
+       {"weight_decay", "lattices", "lattice_size"},
+       {"calibrator_hessian", "calibrator_laplacian", "continuous_keypoints", "lattice_noise",
+        "input_keypoints", "monotone_share"}},
+      {"monotonic-dnn", {"weight_decay"}, {"calibrator_hessian", "lattices"}},
+      {"dln-paper", {"calibrator_hessian"}, {"continuous_keypoints", "lattices"}},
+      {"dln(2x2)",
+       {"continuous_keypoints", "weight_decay"},
+       {"lattices", "lattice_size", "input_keypoints", "inner_keypoints", "monotone_share"}},
+  };
+  for (const auto& [architecture, searched, absent] : cases) {
+    const SearchSpace space = space_of({.architecture = architecture}, {});
+    for (const char* name : searched) EXPECT_TRUE(find(space, name)) << architecture << name;
+    for (const char* name : absent) EXPECT_FALSE(find(space, name)) << architecture << name;
+  }
+  const SearchSpace uniform = space_of({.keypoints = Keypoints::uniform}, {});
+  EXPECT_FALSE(find(uniform, "continuous_keypoints"));
+}
+
+TEST(SearchSpace, TheEndsOfSettingsAreNoReasonToFail) {
+  for (const int batch_size : {1, 1 << 20})
+    EXPECT_NO_THROW(space_of({.batch_size = batch_size}, {}));
+  for (const int epochs : {1, 1000000}) EXPECT_NO_THROW(space_of({.epochs = epochs}, {}));
+  EXPECT_NO_THROW(space_of({.learning_rate = 10, .weight_decay = 100}, {}));
+  EXPECT_NO_THROW(space_of({.learning_rate = 1e-310}, {}));
+}
+
+TEST(SearchSpace, LayersThatSomebodyWroteKeepTheirSizes) {
+  const SearchSpace space =
+      space_of({}, {.search = {"architecture=cal(9,0:1) lin(4,split) lat(2x2) lin(1):dln"}});
+  std::set<std::string> written;
+  for (int trial = 2; trial < 50; ++trial) {
+    const Json settings = space.draw(trial);
+    if (settings["architecture"] != "dln") written.insert(space.options_of(settings).architecture);
+  }
+  EXPECT_THAT(written, ElementsAre("cal(9,0:1) lin(4,split) lat(2x2) lin(1)"));
 }
 
 TEST(SearchSpace, WhatIsGivenOrFixedIsNotSearchedUnlessAskedFor) {
@@ -149,7 +216,14 @@ TEST(SearchSpace, RefusesWhatCannotBe) {
       {{}, {.search = {"lattices=2:3", "lattices=4:5"}}, "lattices has two ranges"},
       {{}, {.search = {"lattices=2:3"}, .fix = {"lattices"}}, "is in fix as well"},
       {{}, {.fix = {"lattice"}}, "did you mean 'lattices'?"},
-      {{.architecture = "calibrated-linear"}, {.search = {"lattices=2:3"}}, "have no such size"},
+      {{.architecture = "calibrated-linear"},
+       {.search = {"lattices=2:3"}},
+       "does nothing for the layers"},
+      {{.architecture = "calibrated-linear"},
+       {.search = {"lattice_noise=0:1"}},
+       "does nothing for"},
+      {{.architecture = "dln-one-lattice"}, {.search = {"lattices=2:3"}}, "does nothing for"},
+      {{.architecture = "crystals(2x2)"}, {}, "with a place for each of the 9"},
       {{}, {.search = {"lattices=20:500", "lattice_size=4:20"}}, "the largest network"},
       {{.architecture = "cal lat(3x30)"}, {}, "architecture: layer 2"},
       {{}, {.search = {"architecture=dln:dnl"}}, "cannot be built: architecture"},
@@ -176,6 +250,24 @@ TEST(Shape, IsReadAndWrittenWhereTheLayersHaveIt) {
   EXPECT_EQ(reshaped("cal(40) gather(20x4) lat(20x4) lin(1)", {.lattices = 5, .lattice_size = 12}),
             "cal(40) gather(5x9) lat(5x9) lin(1)");
   EXPECT_EQ(reshaped("cal(40) lin(1)", {.lattices = 5}), "cal(40) lin(1)");
+}
+
+TEST(Shape, KeepsWhatTheLayersNeed) {
+  constexpr const char* kOneLattice = "cal(9) lin(8,monotone=4) cal(5) lat(1x8)";
+  EXPECT_EQ(shape_of(parse_architecture(kOneLattice)).lattices, 0);
+  EXPECT_EQ(reshaped(kOneLattice, {.lattices = 2, .lattice_size = 6}),
+            "cal(9) lin(6,monotone=3) cal(5) lat(1x6)");
+  EXPECT_EQ(shape_of(parse_architecture("cal(9) lin(8) lat(1x8) cal(5)")).lattices, 0);
+  EXPECT_EQ(reshaped("cal(9) lin(8) cal(5) lat(4x2) cal(5) lat", {.lattices = 3}),
+            "cal(9) lin(6) cal(5) lat(3x2) cal(5) lat");
+  constexpr const char* kMinMax = "lin(24,monotone=24) minmax(8x3)";
+  EXPECT_EQ(shape_of(parse_architecture(kMinMax)).monotone_share, 0);
+  EXPECT_EQ(reshaped(kMinMax, {.lattices = 5, .monotone_share = 0.2}),
+            "lin(15,monotone=15) minmax(5x3)");
+  constexpr const char* kCrystals = "gather(8x3,crystals) cal(10) lat(8x3) sum";
+  EXPECT_EQ(reshaped(kCrystals, {.lattices = 2, .lattice_size = 1}),
+            "gather(5x2,crystals) cal(10) lat(5x2) sum");
+  EXPECT_EQ(reshaped(kCrystals, {.lattice_size = 12}), "gather(8x9,crystals) cal(10) lat(8x9) sum");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace espalier {
 
 /// 0 where the layers have no such size, or where it stays as it is.
 struct Shape {
-  int lattices = 0;           // G of lat(GxS)
+  int lattices = 0;           // G of lat(GxS) or minmax(GxS)
   int lattice_size = 0;       // S
   int input_keypoints = 0;    // of the calibrators that read the table
   int inner_keypoints = 0;    // of all others
@@ -29,11 +29,12 @@ void visit_fields(T& s, Visitor&& visit) {
   visit(Field{"monotone_share", "of the outputs of the embedding", 0.01, 1}, s.monotone_share);
 }
 
-/// The lattices of layers with exactly one lat(GxS), and what else there is.
+/// The lattices of layers with exactly one lat(GxS) or minmax(GxS), and what else there is.
+/// Lattices at the end have no G that could change: they must give one wire.
 Shape shape_of(const Architecture& architecture);
 
 /// The same layers with the sizes of `shape` where it and they have one. A gather of columns takes
-/// at most `num_columns` for a lattice.
+/// at most `num_columns` for a lattice, and crystals are at least so many that all columns fit.
 Architecture reshape(Architecture architecture, const Shape& shape, int num_columns);
 
 }  // namespace espalier

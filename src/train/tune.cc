@@ -134,6 +134,12 @@ std::optional<double> judge(const Problem& problem, TrainOptions options,
   return sum / static_cast<double>(problem.folds.size());
 }
 
+// Whether settings were at fault. Numbers that stop being finite in the last steps of an epoch are
+// found by the proof, which nothing else fails.
+bool has_diverged(const Error& error) {
+  return error.kind() == ErrorKind::diverged || error.kind() == ErrorKind::unsupported;
+}
+
 // Runs jobs on all threads until there are no more, the time is over or somebody asks to stop.
 class Search {
  public:
@@ -149,7 +155,7 @@ class Search {
         on_stop_(control.stop, [this] { stop_.request_stop(); }) {
     for (const TuneRun& run : runs_) {
       require_drawn(run);
-      known_[{run.trial, run.rung}] = run.valid_metric;
+      know(run);
     }
   }
 
@@ -162,13 +168,18 @@ class Search {
  private:
   // Draws depend on the fingerprint only, so others were not made by this program.
   void require_drawn(const TuneRun& run) const {
-    const Json settings = space_.draw(run.trial);
-    const int epochs = epochs_at_rung(space_.options_of(settings).epochs, run.rung);
-    if (run.settings == settings.dump() && run.epochs == epochs) return;
+    const int epochs = epochs_of({run.trial, run.rung});
+    if (run.settings == space_.draw(run.trial).dump() && run.epochs == epochs) return;
     throw Error(ErrorKind::format,
                 fmt::format("{}: trial {} has other settings or epochs than this search gives it",
                             control_.results, run.trial));
   }
+
+  int epochs_of(const Job& job) const {
+    return epochs_at_rung(space_.options_of(space_.draw(job.trial)).epochs, job.rung);
+  }
+
+  void know(const TuneRun& run) { known_[{run.trial, run.epochs}] = run.valid_metric; }
 
   void work() {
     try {
@@ -189,7 +200,8 @@ class Search {
       if (!job) {
         if (running_ == 0) break;
         changed_.wait(lock);
-      } else if (const auto known = known_.find(*job); known != known_.end()) {
+      } else if (const auto known = known_.find({job->trial, epochs_of(*job)});
+                 known != known_.end()) {
         halving_.finish(*job, loss_of(known->second, problem_.metric));
       } else {
         ++running_;
@@ -210,11 +222,12 @@ class Search {
     std::optional<double> value;
     try {
       value = judge(problem_, options, control);
-    } catch (const Error&) {
-      if (job.trial == 1) throw;
-      value = std::nan("");  // the table is fine, so the settings made training diverge
+    } catch (const Error& error) {
+      if (!has_diverged(error) || job.trial == 1) throw;
+      value = std::nan("");
     }
     if (!value) return std::nullopt;
+    if (!std::isfinite(*value)) value = std::nan("");
     return TuneRun{.trial = job.trial,
                    .rung = job.rung,
                    .epochs = options.epochs,
@@ -230,6 +243,7 @@ class Search {
       changed_.notify_all();
       if (!run) return;
       runs_.push_back(*run);
+      know(*run);
       halving_.finish(job, loss_of(run->valid_metric, problem_.metric));
       record(*run);
     }
@@ -270,7 +284,8 @@ class Search {
   Halving halving_;
   TuneResults results_;
   std::vector<TuneRun> runs_;
-  std::map<Job, double> known_;  // from earlier lives
+  // By trial and epochs: from earlier lives, and from a rung with as many epochs.
+  std::map<std::pair<int, int>, double> known_;
   int running_ = 0;
   bool warned_ = false;
 

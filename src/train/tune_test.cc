@@ -13,9 +13,11 @@
 
 #include "core/error_of.h"
 #include "core/json.h"
+#include "espalier/error.h"
 #include "espalier/simulate.h"
 #include "model/model_file.h"
 #include "train/folds.h"
+#include "train/presets.h"
 
 namespace espalier {
 namespace {
@@ -91,6 +93,39 @@ TEST_F(Tune, OneTrialIsTheDefaultsAndTheModelThatOfTrain) {
     EXPECT_EQ(result.runs[0].epochs, 9);
     EXPECT_EQ(bytes_of(result.trained), bytes_of(train(loans(), options)));
   }
+}
+
+TEST_F(Tune, EveryPresetCanBeTuned) {
+  const Table few = simulate({.rows = 120});
+  for (const std::string& architecture : preset_names()) {
+    TrainOptions options = loan_options();
+    options.architecture = architecture;
+    options.epochs = 2;
+    const TuneResult result = tune(few, options, {.trials = 5});
+    EXPECT_EQ(result.runs.size(), 5u) << architecture;
+    EXPECT_EQ(bytes_of(train(few, result.trained.options)), bytes_of(result.trained))
+        << architecture;
+  }
+}
+
+TEST_F(Tune, AnErrorThatIsNoDivergenceEndsTheSearch) {
+  const auto fail = [](const TuneProgress& progress) {
+    if (!progress.runs.empty() && progress.finished == nullptr)
+      throw Error(ErrorKind::file, "the disk is gone");
+  };
+  EXPECT_EQ(error_of([&] { tune(loans(), loan_options(1), {.trials = 3}, {.progress = fail}); }),
+            "the disk is gone");
+}
+
+TEST_F(Tune, ATrialIsNotTrainedTwiceWithTheSameEpochs) {
+  TrainOptions options = loan_options();
+  options.epochs = 1;
+  const auto search = [&] { return tune(loans(), options, {.trials = 7}, {.results = results_}); };
+  const TuneResult result = search();
+  EXPECT_EQ(result.runs.size(), 7u);
+  EXPECT_EQ(lines().size(), 1u + 7u);
+  EXPECT_EQ(texts_of(search().runs), texts_of(result.runs));
+  EXPECT_EQ(lines().size(), 1u + 7u);
 }
 
 TEST_F(Tune, TheResultDoesNotDependOnTheThreads) {
@@ -233,6 +268,19 @@ TEST_F(Tune, FoldsJudgeEachRowOnceAndTheFinalModelTrainsOnAll) {
   }
   const std::vector<float>& all = loans().find("debt_ratio")->numbers;
   EXPECT_EQ(judged, std::multiset<float>(all.begin(), all.end()));
+}
+
+TEST_F(Tune, FoldsReadColumnsThatAreBorrowed) {
+  Table borrowing = loans();
+  std::vector<std::vector<float>> kept(borrowing.columns.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    kept[i] = std::move(borrowing.columns[i].numbers);
+    borrowing.columns[i].numbers.clear();
+    borrowing.columns[i].borrowed = kept[i];
+  }
+  const TuneOptions tune_options = {.trials = 2, .folds = 2};
+  EXPECT_EQ(texts_of(tune(borrowing, loan_options(), tune_options).runs),
+            texts_of(tune(loans(), loan_options(), tune_options).runs));
 }
 
 TEST_F(Tune, AStopEndsTheSearchWithTheBestSoFar) {
