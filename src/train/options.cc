@@ -158,7 +158,13 @@ void require_known_fields(const Json& json, const std::string& place) {
 
 }  // namespace
 
-void validate(const TrainOptions& options) { check_fields(options); }
+void validate(const TrainOptions& options) {
+  check_fields(options);
+  if (options.continuous_keypoints == 1) {
+    throw Error(ErrorKind::argument,
+                "continuous_keypoints: 1 is no curve; wanted at least 2, or 0 to choose");
+  }
+}
 
 std::string to_json(const TrainOptions& options) {
   Json json = Json::object();

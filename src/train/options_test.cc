@@ -53,6 +53,8 @@ TEST(Validate, RefusesWhatIsNotFinite) {
   EXPECT_EQ(error_of_options({.learning_rate = std::nan("")}), "learning_rate: nan is not finite");
   EXPECT_EQ(error_of_options({.weight_decay = std::numeric_limits<double>::infinity()}),
             "weight_decay: inf is not finite");
+  EXPECT_EQ(error_of_options({.continuous_keypoints = 1}),
+            "continuous_keypoints: 1 is no curve; wanted at least 2, or 0 to choose");
 }
 
 TEST(Validate, AcceptsTheEndsOfARangeAndAnySeed) {
