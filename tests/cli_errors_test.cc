@@ -212,7 +212,7 @@ TEST_F(CliErrors, RefusesSearchesThatCannotBe) {
       {tune + "-o same --results link/same", 2, {"--results", "the model file"}},
       {tune + "--search 'architecture=dln:cal(9) lin(4,split) lta(2x2) lin(1)'",
        2,
-       {"'lta(2x2)'", "did you mean 'lat'"}},
+       {"'lta(2x2)'", "no layer"}},
       {"tune loans.csv", 2, {"--label is missing"}},
   };
   expect_refused(bad);
