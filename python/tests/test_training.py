@@ -156,22 +156,27 @@ def test_a_bar_is_shown_when_asked(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-# The timer is another Python thread: it can only run because fit and verify let go of the GIL.
-def test_an_interrupt_of_another_thread_stops_a_fit():
+@pytest.fixture
+def interrupt_soon():
+    """Ctrl-C in a moment, from another Python thread: it can only run because fit and verify let go
+    of the GIL. A program in the background of a shell ignores Ctrl-C, so it is switched on first."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
+    yield
+    timer.join()
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_of_another_thread_stops_a_fit(interrupt_soon):
     with pytest.raises(KeyboardInterrupt):
         MonotonicRegressor(**ENDLESS).fit(X, Y)
-    timer.join()
 
 
-def test_an_interrupt_of_another_thread_stops_a_hunt():
+def test_an_interrupt_of_another_thread_stops_a_hunt(interrupt_soon):
     model = MonotonicRegressor(monotonic_cst=[1, 0, 0], epochs=1).fit(X, Y).model_
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
         model.verify(pairs=10**12)
-    timer.join()
 
 
 def test_threads_share_a_model():
