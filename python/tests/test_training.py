@@ -158,8 +158,8 @@ def test_a_bar_is_shown_when_asked(capfd):
 
 @pytest.fixture
 def interrupt_soon():
-    """Ctrl-C in a moment, from another Python thread: it can only run because fit and verify let go
-    of the GIL. A program in the background of a shell ignores Ctrl-C, so it is switched on first."""
+    """Ctrl-C in a moment, from another Python thread: it can only run because fit and verify let
+    go of the GIL. In the background of a shell Ctrl-C is ignored, so it is switched on first."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
