@@ -20,6 +20,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/temporary_folder.h"
+
 namespace espalier {
 
 namespace fs = std::filesystem;
@@ -53,12 +55,7 @@ inline bool wait_until(const std::function<bool()>& done) {
 // A folder for each test; what the program says goes beside it.
 class Cli : public ::testing::Test {
  protected:
-  Cli() {
-    std::string pattern = (fs::temp_directory_path() / "espalier_cli_XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
-    fs::create_directory(root_ / "work");
-  }
-  ~Cli() override { fs::remove_all(root_); }
+  Cli() { fs::create_directory(root_ / "work"); }
 
   fs::path path(const std::string& name) const { return root_ / "work" / name; }
 
@@ -83,7 +80,7 @@ class Cli : public ::testing::Test {
   // The shell line that runs the program on `args` in the folder of the test.
   std::string command(const std::string& args) const {
     return fmt::format("cd '{0}/work' && exec 2>'{0}/err' && exec >'{0}/out' && {1}",
-                       root_.string(), args);
+                       root_.path().string(), args);
   }
 
   Result shell(const std::string& line) const {
@@ -125,7 +122,7 @@ class Cli : public ::testing::Test {
     must("train loans.csv -o loans.esp --epochs 2" + kMonotone);
   }
 
-  fs::path root_;
+  const TemporaryFolder root_;
 };
 
 }  // namespace espalier

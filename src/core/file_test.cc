@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/temporary_folder.h"
 #include "espalier/error.h"
 
 namespace espalier {
@@ -22,12 +23,6 @@ namespace fs = std::filesystem;
 
 class FileTest : public testing::Test {
  protected:
-  FileTest() {
-    std::string pattern = testing::TempDir() + "espalier_file_XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~FileTest() override { fs::remove_all(folder_); }
-
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   std::string content(const std::string& name) const {
@@ -40,10 +35,10 @@ class FileTest : public testing::Test {
   }
 
   long num_files() const {
-    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
+    return std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator());
   }
 
-  fs::path folder_;
+  const TemporaryFolder folder_;
 };
 
 template <class Action>
@@ -111,8 +106,8 @@ TEST_F(FileTest, ReadsFilesThatHideTheirSize) {
 TEST_F(FileTest, NamesTheFileThatCannotBeRead) {
   expect_error(ErrorKind::file, path("absent") + ": No such file",
                [&] { read_file(path("absent")); });
-  expect_error(ErrorKind::file, folder_.string() + ": Is a directory",
-               [&] { read_file(folder_.string()); });
+  expect_error(ErrorKind::file, folder_.path().string() + ": Is a directory",
+               [&] { read_file(folder_.path().string()); });
 }
 
 TEST_F(FileTest, ReplacesAFileAndLeavesNothingElseBehind) {
@@ -124,7 +119,7 @@ TEST_F(FileTest, ReplacesAFileAndLeavesNothingElseBehind) {
 
 TEST_F(FileTest, WritesInTheCurrentFolder) {
   const fs::path before = fs::current_path();
-  fs::current_path(folder_);
+  fs::current_path(folder_.path());
   write_file_atomically("x", "here");
   fs::current_path(before);
   EXPECT_EQ(content("x"), "here");
@@ -166,8 +161,8 @@ TEST_F(FileTest, WritesStraightToPipes) {
 TEST_F(FileTest, FailsCleanlyWhereItCannotWrite) {
   expect_error(ErrorKind::file, path("absent/x") + ": No such file",
                [&] { write_file_atomically(path("absent/x"), "new"); });
-  expect_error(ErrorKind::file, folder_.string() + ": Is a directory",
-               [&] { write_file_atomically(folder_.string(), "new"); });
+  expect_error(ErrorKind::file, folder_.path().string() + ": Is a directory",
+               [&] { write_file_atomically(folder_.path().string(), "new"); });
   expect_error(ErrorKind::file, "cannot write", [&] { write_file_atomically("", "new"); });
   EXPECT_EQ(num_files(), 0);
   expect_error(ErrorKind::file, "/dev/full: No space left",
@@ -185,7 +180,7 @@ TEST_F(FileTest, DeletesTheTemporariesOfDeadProcessesOnly) {
   for (const std::string& name : {mine, theirs, living}) put(name, "half");
   put(".espalier-x-0.tmp", "not ours");
   put("model.esp", "whole");
-  remove_stale_temporaries(folder_.string());
+  remove_stale_temporaries(folder_.path().string());
   EXPECT_FALSE(fs::exists(path(mine)));  // an earlier process had our number
   EXPECT_FALSE(fs::exists(path(theirs)));
   EXPECT_EQ(content(living), "half");
@@ -243,7 +238,7 @@ TEST_F(FileTest, ALineLogKeepsWholeLinesAndForgetsATornOne) {
 
 TEST_F(FileTest, ALineLogIsAPlainFile) {
   expect_error(ErrorKind::file, "/dev/null: not a plain file", [] { LineLog("/dev/null"); });
-  expect_error(ErrorKind::file, "Is a directory", [&] { LineLog(folder_.string()); });
+  expect_error(ErrorKind::file, "Is a directory", [&] { LineLog(folder_.path().string()); });
 }
 
 TEST_F(FileTest, ALineLogHasOneWriter) {

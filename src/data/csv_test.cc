@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <cmath>
@@ -13,6 +12,7 @@
 #include <sstream>
 #include <string>
 
+#include "core/temporary_folder.h"
 #include "espalier/error.h"
 
 namespace espalier {
@@ -286,12 +286,7 @@ TEST(Csv, RefusesOptionsThatMakeNoSense) {
 
 class CsvFile : public testing::Test {
  protected:
-  CsvFile() {
-    std::string pattern = testing::TempDir() + "espalier_csv_XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~CsvFile() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(CsvFile, IsReadPlainAndCompressed) {

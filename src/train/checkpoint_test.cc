@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include "core/bytes.h"
 #include "core/error_of.h"
 #include "core/file.h"
+#include "core/temporary_folder.h"
 #include "espalier/error.h"
 #include "espalier/simulate.h"
 #include "model/model_file.h"
@@ -75,12 +75,6 @@ TEST(Checkpoint, WrongLengthsUnderARightChecksumAreRefused) {
 // 320 rows in batches of 32 are 10 steps an epoch, and progress is told every 16 steps.
 class Resume : public testing::Test {
  protected:
-  Resume() {
-    std::string pattern = testing::TempDir() + "espalier_resume_XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~Resume() override { fs::remove_all(folder_); }
-
   static Table loans(std::uint64_t seed = 1) { return simulate({.rows = 400, .seed = seed}); }
 
   static TrainOptions options() {
@@ -122,7 +116,7 @@ class Resume : public testing::Test {
     return error_of([&] { train(table, options, control); });
   }
 
-  fs::path folder_;
+  const TemporaryFolder folder_;
 };
 
 std::string bytes_of(const Model& model) { return format_model(model.data()); }

@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -13,6 +12,7 @@
 
 #include "core/error_of.h"
 #include "core/json.h"
+#include "core/temporary_folder.h"
 #include "espalier/error.h"
 #include "espalier/simulate.h"
 #include "model/model_file.h"
@@ -60,13 +60,6 @@ std::string run_line(const std::string& trial, const std::string& settings) {
 
 class Tune : public testing::Test {
  protected:
-  Tune() {
-    std::string pattern = (fs::temp_directory_path() / "espalier_tune_XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-    results_ = (folder_ / "runs.jsonl").string();
-  }
-  ~Tune() override { fs::remove_all(folder_); }
-
   std::vector<std::string> lines() const {
     std::vector<std::string> lines;
     std::ifstream in(results_);
@@ -80,8 +73,8 @@ class Tune : public testing::Test {
     return tune(loans(), loan_options(), {.trials = trials}, {.results = results_});
   }
 
-  fs::path folder_;
-  std::string results_;
+  const TemporaryFolder folder_;
+  const std::string results_ = (folder_ / "runs.jsonl").string();
 };
 
 TEST_F(Tune, OneTrialIsTheDefaultsAndTheModelThatOfTrain) {
