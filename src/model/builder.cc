@@ -175,10 +175,6 @@ class Builder {
     push(spec, std::make_unique<Linear>(wires_, shape));
   }
 
-  static bool has_groups(const LayerSpec& reader) {
-    return (reader.kind == LayerKind::lat || reader.kind == LayerKind::minmax) && reader.groups > 0;
-  }
-
   // G x S for a layer that reads that many wires.
   void require_groups(const LayerSpec& spec) const {
     const int wanted = checked_product(spec.groups, spec.group_size);
@@ -333,14 +329,25 @@ BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inp
   return Builder(architecture, std::move(inputs), calibrators, random, max_parameters).build();
 }
 
+bool has_groups(const LayerSpec& layer) {
+  return (layer.kind == LayerKind::lat || layer.kind == LayerKind::minmax) && layer.groups > 0;
+}
+
+std::optional<std::size_t> input_calibrators_at(const Architecture& architecture) {
+  const auto& layers = architecture.layers;
+  const auto first = std::find_if(layers.begin(), layers.end(), [](const LayerSpec& layer) {
+    return layer.kind != LayerKind::gather;
+  });
+  if (first == layers.end() || first->kind != LayerKind::cal) return std::nullopt;
+  return static_cast<std::size_t>(first - layers.begin());
+}
+
 std::optional<LayerSpec> input_calibrators(const Architecture& architecture) {
-  for (LayerSpec layer : architecture.layers) {
-    if (layer.kind == LayerKind::gather) continue;
-    if (layer.kind != LayerKind::cal) return std::nullopt;
-    if (layer.keypoints == 0) layer.keypoints = kDefaultKeypoints;
-    return layer;
-  }
-  return std::nullopt;
+  const auto at = input_calibrators_at(architecture);
+  if (!at) return std::nullopt;
+  LayerSpec layer = architecture.layers[*at];
+  if (layer.keypoints == 0) layer.keypoints = kDefaultKeypoints;
+  return layer;
 }
 
 }  // namespace espalier

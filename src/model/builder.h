@@ -33,8 +33,13 @@ BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inp
                          MonotoneCalibrators calibrators, Random random,
                          std::uint64_t max_parameters = kMaxParameters);
 
-/// The calibrators that read the table, with their keypoints settled; nothing if it is read as it
-/// is.
+/// Whether a layer reads G groups of S wires and says so: lat(GxS), minmax(GxS).
+bool has_groups(const LayerSpec& layer);
+
+/// Which layer is the calibrators that read the table; nothing if it is read as it is.
+std::optional<std::size_t> input_calibrators_at(const Architecture& architecture);
+
+/// Those calibrators, with their keypoints settled.
 std::optional<LayerSpec> input_calibrators(const Architecture& architecture);
 
 }  // namespace espalier

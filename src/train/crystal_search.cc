@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 
+#include "core/stopwatch.h"
 #include "espalier/error.h"
 #include "layers/lattices.h"
 #include "model/model_data.h"
@@ -23,7 +23,9 @@ using ProgressOfRows = std::function<void(std::int64_t, double)>;
 
 int search_epochs(const Prepared& p) { return (p.options.epochs + 3) / 4; }
 
-void require_possible(const LayerSpec& gather, std::size_t features) {
+}  // namespace
+
+void require_places(const LayerSpec& gather, std::size_t features) {
   const auto most = std::min<std::size_t>(features, kMaxLatticeSize);
   const auto size = static_cast<std::size_t>(gather.group_size);
   const auto groups = static_cast<std::size_t>(gather.groups);
@@ -39,6 +41,8 @@ void require_possible(const LayerSpec& gather, std::size_t features) {
                           "each of the {}",
                           to_string(gather), most, features));
 }
+
+namespace {
 
 // The groups of features that a network over all pairs of them suggests. It is trained on the
 // training rows alone, a quarter of the epochs.
@@ -92,11 +96,8 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
 void settle_wiring(Prepared& p, ThreadPool& pool, const TrainControl& control) {
   LayerSpec& first = p.architecture.layers.front();
   if (first.wiring != Wiring::crystals) return;
-  require_possible(first, p.schema.features.size());
-  const auto start = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
+  require_places(first, p.schema.features.size());
+  const Stopwatch watch;
   const auto rows = static_cast<std::int64_t>(p.train.num_rows);
   p.search_rows = rows * search_epochs(p);
   Progress told{.options = &p.options,
@@ -106,7 +107,7 @@ void settle_wiring(Prepared& p, ThreadPool& pool, const TrainControl& control) {
     if (!control.progress) return;
     told.rows_done = rows_done;
     told.loss = loss;
-    told.seconds = seconds();
+    told.seconds = watch.seconds();
     control.progress(told);
   };
   const auto calibrators = input_calibrators(p.architecture);
@@ -115,7 +116,7 @@ void settle_wiring(Prepared& p, ThreadPool& pool, const TrainControl& control) {
   for (const Group& group : search_groups(p, first, keypoints, pool, control, tell))
     settled.wires.insert(settled.wires.end(), group.begin(), group.end());
   first = settled;
-  p.search_seconds = seconds();
+  p.search_seconds = watch.seconds();
   p.search_stopped = control.stop.stop_requested();
 }
 

@@ -13,6 +13,7 @@
 #include "espalier/error.h"
 #include "model/builder.h"
 #include "model/model_data.h"
+#include "train/crystal_search.h"
 #include "train/presets.h"
 #include "train/shape.h"
 #include "train/streams.h"
@@ -127,17 +128,6 @@ bool is_felt(std::string_view name, const Architecture& architecture) {
   if (name.starts_with("calibrator_")) return has(LayerKind::cal);
   if (name.starts_with("lattice_")) return has(LayerKind::lat);
   return true;
-}
-
-// What the search for crystals wants, too.
-void require_places(const LayerSpec& crystals, std::size_t num_features) {
-  const auto features = static_cast<std::int64_t>(num_features);
-  const std::int64_t places = static_cast<std::int64_t>(crystals.groups) * crystals.group_size;
-  if (crystals.group_size >= 2 && crystals.group_size <= features && places >= features) return;
-  throw Error(ErrorKind::argument,
-              fmt::format("architecture: {}: wanted lattices of 2 to {} features with a place for "
-                          "each of the {}",
-                          to_string(crystals), features, features));
 }
 
 }  // namespace

@@ -4,29 +4,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/builder.h"
+
 namespace espalier {
 
 namespace {
 
 using Layers = std::vector<LayerSpec>;
 
-// The calibrators that read the table, or the end.
-template <class List>
-auto input_calibrators_of(List& layers) {
-  const auto first = std::find_if(layers.begin(), layers.end(), [](const LayerSpec& layer) {
-    return layer.kind != LayerKind::gather;
-  });
-  return first != layers.end() && first->kind == LayerKind::cal ? first : layers.end();
-}
-
 // The only layer lat(GxS) or minmax(GxS), or the end.
 template <class List>
 auto lattices_of(List& layers) {
-  const auto is_sized = [](const LayerSpec& layer) {
-    return (layer.kind == LayerKind::lat || layer.kind == LayerKind::minmax) && layer.groups > 0;
-  };
-  const auto found = std::find_if(layers.begin(), layers.end(), is_sized);
-  return std::count_if(layers.begin(), layers.end(), is_sized) == 1 ? found : layers.end();
+  const auto found = std::find_if(layers.begin(), layers.end(), has_groups);
+  return std::count_if(layers.begin(), layers.end(), has_groups) == 1 ? found : layers.end();
 }
 
 // Whether any number of lattices ends in one wire.
@@ -90,10 +80,10 @@ void resize_lattices(const Shape& shape, int num_columns, Layers& layers) {
 Shape shape_of(const Architecture& architecture) {
   const Layers& layers = architecture.layers;
   Shape shape;
-  const auto input = input_calibrators_of(layers);
-  if (input != layers.end()) shape.input_keypoints = input->keypoints;
-  for (auto layer = layers.begin(); layer != layers.end(); ++layer) {
-    if (layer->kind == LayerKind::cal && layer != input) shape.inner_keypoints = layer->keypoints;
+  const auto input = input_calibrators_at(architecture);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (layers[i].kind != LayerKind::cal) continue;
+    (i == input ? shape.input_keypoints : shape.inner_keypoints) = layers[i].keypoints;
   }
   const auto feeder = feeder_of(layers);
   if (feeder == layers.end()) return shape;
@@ -108,11 +98,11 @@ Shape shape_of(const Architecture& architecture) {
 
 Architecture reshape(Architecture architecture, const Shape& shape, int num_columns) {
   Layers& layers = architecture.layers;
-  const auto input = input_calibrators_of(layers);
-  for (auto layer = layers.begin(); layer != layers.end(); ++layer) {
-    if (layer->kind != LayerKind::cal) continue;
-    const int keypoints = layer == input ? shape.input_keypoints : shape.inner_keypoints;
-    if (keypoints > 0) layer->keypoints = keypoints;
+  const auto input = input_calibrators_at(architecture);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (layers[i].kind != LayerKind::cal) continue;
+    const int keypoints = i == input ? shape.input_keypoints : shape.inner_keypoints;
+    if (keypoints > 0) layers[i].keypoints = keypoints;
   }
   if (shape.lattices > 0 || shape.lattice_size > 0 || shape.monotone_share > 0)
     resize_lattices(shape, num_columns, layers);

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <optional>
 #include <utility>
 
+#include "core/stopwatch.h"
 #include "core/thread_pool.h"
 #include "espalier/error.h"
 #include "eval/judge.h"
@@ -24,12 +24,6 @@
 namespace espalier {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // How training went, without anything that differs between two equal runs.
 std::string training_json(const Prepared& p, const std::vector<Epoch>& best,
@@ -63,8 +57,8 @@ void require_proof(const ModelData& model) {
 class Session {
  public:
   Session(const Prepared& prepared, const TrainControl& control, CheckpointFile& file,
-          ThreadPool& pool, Clock::time_point start)
-      : p_(prepared), control_(control), file_(file), pool_(pool), start_(start) {
+          ThreadPool& pool, Stopwatch watch)
+      : p_(prepared), control_(control), file_(file), pool_(pool), watch_(watch) {
     progress_.options = &p_.options;
     progress_.metric = p_.metric;
     progress_.rows_total = rows_before(p_.options.ensemble + 1);
@@ -96,7 +90,7 @@ class Session {
             .valid_rows = p_.valid.num_rows,
             .valid_metrics = metrics,
             .stopped = control_.stop.stop_requested(),
-            .seconds = seconds_since(start_),
+            .seconds = watch_.seconds(),
             .search_seconds = p_.search_seconds};
   }
 
@@ -208,7 +202,7 @@ class Session {
   void report(bool epoch_finished) {
     if (!control_.progress) return;
     progress_.epoch_finished = epoch_finished;
-    progress_.seconds = seconds_since(start_);
+    progress_.seconds = watch_.seconds();
     control_.progress(progress_);
   }
 
@@ -216,7 +210,7 @@ class Session {
   const TrainControl& control_;
   CheckpointFile& file_;
   ThreadPool& pool_;
-  Clock::time_point start_;
+  Stopwatch watch_;
   Fingerprint fingerprint_;
   Progress progress_{};
   std::shared_ptr<ModelData> model_ = std::make_shared<ModelData>();
@@ -229,13 +223,13 @@ TrainResult train_on(const Table& table, Table* owned, const TrainOptions& optio
   CheckpointFile file(control);
   std::optional<Checkpoint> checkpoint = file.read();
   Prepared prepared = prepare(table, owned, options, control);
-  const Clock::time_point start = Clock::now();
+  const Stopwatch watch;
   ThreadPool pool(prepared.options.threads);
   LayerSpec& first = prepared.architecture.layers.front();
   if (checkpoint && first.wiring == Wiring::crystals)
     first = parse_architecture(checkpoint->network.architecture).layers.front();
   settle_wiring(prepared, pool, control);
-  return Session(prepared, control, file, pool, start).run(std::move(checkpoint));
+  return Session(prepared, control, file, pool, watch).run(std::move(checkpoint));
 }
 
 }  // namespace

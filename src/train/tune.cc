@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <map>
@@ -17,6 +16,7 @@
 
 #include "core/check_fields.h"
 #include "core/random.h"
+#include "core/stopwatch.h"
 #include "core/thread_pool.h"
 #include "espalier/error.h"
 #include "train/checkpoint.h"
@@ -31,13 +31,7 @@ namespace espalier {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kTrialsWithoutEnd = 1 + kBracket;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double loss_of(double metric_value, Metric metric) {
   return larger_is_better(metric) ? -metric_value : metric_value;
@@ -213,7 +207,7 @@ class Search {
 
   // Nothing if it was stopped.
   std::optional<TuneRun> run_job(const Job& job) {
-    const Clock::time_point start = Clock::now();
+    const Stopwatch watch;
     const Json settings = space_.draw(job.trial);
     TrainOptions options = space_.options_of(settings);
     options.epochs = epochs_at_rung(options.epochs, job.rung);
@@ -233,7 +227,7 @@ class Search {
                    .epochs = options.epochs,
                    .settings = settings.dump(),
                    .valid_metric = *value,
-                   .seconds = seconds_since(start)};
+                   .seconds = watch.seconds()};
   }
 
   void keep(const Job& job, const std::optional<TuneRun>& run) {
@@ -263,7 +257,7 @@ class Search {
   // Reports, and ends the search when its time is over.
   void tell(const TuneRun* finished) {
     const std::lock_guard lock(mutex_);
-    const double seconds = seconds_since(start_);
+    const double seconds = watch_.seconds();
     if (minutes_ > 0 && seconds >= 60 * minutes_) stop_.request_stop();
     if (!control_.progress) return;
     control_.progress({.metric = problem_.metric,
@@ -277,7 +271,7 @@ class Search {
   const SearchSpace& space_;
   const TuneControl& control_;
   const double minutes_;
-  const Clock::time_point start_ = Clock::now();
+  const Stopwatch watch_;
 
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
