@@ -15,7 +15,7 @@ namespace {
 
 struct Spread {
   double mean;
-  double sd;  // of the sample; 0 for one value
+  double sd;  // of the sample; NaN for one value
 };
 
 Spread spread_of(const std::vector<double>& values) {
@@ -24,7 +24,7 @@ Spread spread_of(const std::vector<double>& values) {
   for (const double value : values) sum += value;
   const double mean = sum / n;
   for (const double value : values) squares += (value - mean) * (value - mean);
-  return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1)) : 0};
+  return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1)) : std::nan("")};
 }
 
 template <class Value>
@@ -60,7 +60,7 @@ std::string spread_text(const Spread& spread, Metric metric) {
   if (std::isnan(spread.mean)) return "";
   const double unit = unit_of(metric);
   std::string text = number_text(unit * spread.mean, metric);
-  if (spread.sd > 0) text += " ± " + number_text(unit * spread.sd, metric);
+  if (!std::isnan(spread.sd)) text += " ± " + number_text(unit * spread.sd, metric);
   return text;
 }
 
@@ -78,9 +78,9 @@ std::string count_text(double count) {
   return text;
 }
 
-std::string run_name(const ResultRow& row) {
-  if (row.tuned) return "ours, tuned";
-  return row.model->size.empty() ? "ours, default size" : "ours, the paper's size";
+std::string settings_name(const ResultRow& row) {
+  if (row.tuned) return "tuned";
+  return row.model->size.empty() ? "default size" : "the paper's size";
 }
 
 std::string line_of(const std::vector<std::string>& cells) {
@@ -115,7 +115,7 @@ std::string our_line(const Experiment& experiment, const ResultRow& row) {
   const Spread seconds = spread_over(row, [](const Outcome& outcome) { return outcome.seconds; });
   std::vector<std::string> cells = {
       row.model->name,
-      run_name(row),
+      "ours, " + settings_name(row),
       sizes_text(row),
       count_text(parameters.mean),
       spread_text(valid_spread(row, experiment.metric), experiment.metric),
@@ -240,7 +240,7 @@ Json report_json(const Reproduction& reproduction) {
 }
 
 std::string row_line(const Experiment& experiment, const ResultRow& row) {
-  return fmt::format("{}, {}, {}: test {} {}", row.model->name, run_name(row).substr(6),
+  return fmt::format("{}, {}, {}: test {} {}", row.model->name, settings_name(row),
                      to_word(row.protocol), metric_name(experiment.metric),
                      spread_text(test_spread(row, experiment.metric), experiment.metric));
 }
