@@ -9,6 +9,7 @@
 #include "espalier/error.h"
 #include "flags.h"
 #include "output.h"
+#include "progress.h"
 #include "reproduce_report.h"
 
 namespace espalier {
@@ -80,8 +81,13 @@ int run(const Flags& flags) {
       experiment.read(find_files(experiment), flags.full ? Scale::full : Scale::quick);
   warn_of_other_rows(experiment, data);
 
-  const auto say = [&](const ResultRow& row) {
-    if (!flags.quiet) tell(fmt::format("{}: {}", experiment.name, row_line(experiment, row)));
+  CountBar bar("rows", num_rows(experiment));
+  const auto say = [&, done = std::size_t{0}](const ResultRow& row) mutable {
+    ++done;
+    if (flags.quiet) return;
+    bar.clear();
+    tell(fmt::format("{}: {}", experiment.name, row_line(experiment, row)));
+    bar.show(done);
   };
   const Reproduction reproduction{.experiment = experiment,
                                   .train_rows = data.train.num_rows,

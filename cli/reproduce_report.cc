@@ -164,6 +164,17 @@ std::string protocol_table(const Reproduction& reproduction, Protocol protocol) 
   return text;
 }
 
+// "All 60 models pass verify"
+std::string proof_text(const std::vector<ResultRow>& rows) {
+  std::size_t models = 0, proved = 0;
+  for (const ResultRow& row : rows) {
+    models += row.outcomes.size();
+    for (const Outcome& outcome : row.outcomes) proved += outcome.proved ? 1 : 0;
+  }
+  if (proved == models) return fmt::format("All {} models pass `verify`.", models);
+  return fmt::format("Only {} of {} models pass `verify`.", proved, models);
+}
+
 Json json_of(const Spread& spread) { return {{"mean", spread.mean}, {"sd", spread.sd}}; }
 
 Json json_of(const Experiment& experiment, const ResultRow& row) {
@@ -174,6 +185,7 @@ Json json_of(const Experiment& experiment, const ResultRow& row) {
                     {"parameters", outcome.parameters},
                     {"size", outcome.size},
                     {"seconds", outcome.seconds},
+                    {"proved", outcome.proved},
                     {"options", Json::parse(outcome.options)}});
   }
   return {{"model", row.model->name},
@@ -208,6 +220,7 @@ std::string report_markdown(const Reproduction& reproduction) {
       reproduction.command, kVersion, count_text(static_cast<double>(reproduction.train_rows)),
       count_text(static_cast<double>(reproduction.test_rows)), reproduction.budget.seeds,
       reproduction.budget.trials);
+  text += " " + proof_text(reproduction.rows);
   if (!std::isnan(reproduction.noise_floor)) {
     text += fmt::format(" A model that knew the truth would have a test {} of {}.",
                         metric_name(experiment.metric),

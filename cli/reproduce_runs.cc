@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "espalier/architecture.h"
+#include "espalier/certificate.h"
 #include "espalier/train.h"
 #include "espalier/tune.h"
 
@@ -99,6 +100,7 @@ class Runner {
                               .parameters = result.model.num_parameters(),
                               .size = size_of(result.model.architecture()),
                               .seconds = result.seconds,
+                              .proved = verify(result.model).holds(),
                               .options = to_json(result.options)});
     }
   }
@@ -110,6 +112,10 @@ class Runner {
 };
 
 }  // namespace
+
+std::size_t num_rows(const Experiment& experiment) {
+  return experiment.protocols.size() * experiment.models.size() * 2;  // tuned or not
+}
 
 std::vector<ResultRow> run_experiment(const Experiment& experiment, const Data& data,
                                       const Budget& budget,

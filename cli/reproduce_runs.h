@@ -24,6 +24,7 @@ struct Outcome {
   std::size_t parameters;
   std::string size;     ///< G x S
   double seconds;       ///< of its training
+  bool proved;          ///< every inequality of monotonicity holds, tolerance 0
   std::string options;  ///< as JSON, with every automatic choice made
 };
 
@@ -35,6 +36,9 @@ struct ResultRow {
   std::vector<Outcome> outcomes;
   double tune_seconds = 0;
 };
+
+/// How many rows of ours a table has.
+std::size_t num_rows(const Experiment& experiment);
 
 /// Every model, first as the published size or the preset has it, then tuned. `say` hears of each
 /// finished row.

@@ -81,6 +81,7 @@ TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
     const bool folds = row["protocol"] == "cross_validation";
     EXPECT_EQ(row["runs"].size(), folds ? 10U : 2U) << row["model"];
     EXPECT_EQ(row["runs"][0]["options"]["increasing"].size(), row["constrained"] ? 2U : 0U);
+    for (const json& one : row["runs"]) EXPECT_EQ(one["proved"], true) << row["model"];
     const double mean = row["test"]["mean"];
     EXPECT_GE(mean, 0.2) << row["model"];
     EXPECT_LE(mean, 1) << row["model"];
@@ -95,6 +96,7 @@ TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
   EXPECT_THAT(page,
               HasSubstr("| Lipschitz monotone nets (2023) | published |  |  |  | 89.6 ± 1.9 |"));
   EXPECT_THAT(page, HasSubstr("| Crystals | ours, default size | 8x3 |"));
+  EXPECT_THAT(page, HasSubstr("All 168 models pass `verify`."));
   EXPECT_THAT(page, HasSubstr("### Repeated cross-validation\n"));
   EXPECT_THAT(page, HasSubstr("### Selected on the test rows\n"));
 }
