@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <set>
 
@@ -47,8 +47,9 @@ double unit_of(Metric metric) { return metric == Metric::accuracy ? 100 : 1; }
 
 std::string metric_name(Metric metric) {
   if (metric == Metric::accuracy) return "accuracy, %";
-  std::string name(to_word(metric));
-  std::ranges::replace(name, '_', ' ');
+  if (metric == Metric::log_loss) return "log loss";
+  std::string name(to_word(metric));  // an abbreviation
+  for (char& letter : name) letter = static_cast<char>(std::toupper(letter));
   return name;
 }
 
@@ -216,7 +217,7 @@ std::string report_markdown(const Reproduction& reproduction) {
   std::string text = fmt::format("## {}\n{}\n\n", experiment.title, experiment.about);
   text += fmt::format(
       "`{}` (espalier {}): {} rows to train and validate, {} to test; mean ± "
-      "standard deviation over {} seeds; {} trials a tuned model.",
+      "standard deviation over seeds 1 to {}; {} trials a tuned model.",
       reproduction.command, kVersion, count_text(static_cast<double>(reproduction.train_rows)),
       count_text(static_cast<double>(reproduction.test_rows)), reproduction.budget.seeds,
       reproduction.budget.trials);
