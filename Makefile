@@ -14,7 +14,7 @@ WHEEL_TOOLS = scikit-build-core nanobind
 PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest tqdm \
                mypy
 pip = build/python/bin/pip --disable-pip-version-check
-# Tables that `make reproduce` makes, and its flags; these fit into 20 minutes on two cores.
+# Tables that `make reproduce` makes, the quicker ones, and its flags.
 TABLES ?= adult compas auto-mpg heart
 REPRODUCE ?=
 FUZZERS = csv model config architecture tune
