@@ -14,13 +14,16 @@ WHEEL_TOOLS = scikit-build-core nanobind
 PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest tqdm \
                mypy
 pip = build/python/bin/pip --disable-pip-version-check
+# Tables that `make reproduce` makes, the quicker ones, and its flags.
+TABLES ?= adult compas auto-mpg heart
+REPRODUCE ?=
 FUZZERS = csv model config architecture tune
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz test-all \
-        fuzz coverage wheel bench bench-peers format format-check install clean
+        fuzz coverage wheel bench bench-peers reproduce format format-check install clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -119,6 +122,12 @@ build-bench: deps
 	$(call say,Building the benchmarks)
 	@cmake --preset release --log-level=WARNING -DESPALIER_BUILD_BENCHMARKS=ON
 	@cmake --build --preset release --target bench_all
+
+reproduce: build  ## published tables with our rows beside them, in build/results
+	@mkdir -p build/results
+	@for table in $(TABLES); do printf '\n== %s\n' $$table; \
+	  build/espalier reproduce $$table $(REPRODUCE) -o build/results/$$table.md || exit 1; done
+	@cat $(TABLES:%=build/results/%.md)
 
 format: deps  ## format all sources in place
 	@clang-format -i $(SOURCES)

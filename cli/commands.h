@@ -17,5 +17,6 @@ Run define_evaluate(CLI::App& app);
 Run define_verify(CLI::App& app);
 Run define_inspect(CLI::App& app);
 Run define_simulate(CLI::App& app);
+Run define_reproduce(CLI::App& app);
 
 }  // namespace espalier

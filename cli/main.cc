@@ -33,6 +33,8 @@ constexpr Command kCommands[] = {
     {"verify", "prove that a model is monotone: every inequality, tolerance 0", define_verify},
     {"inspect", "show architecture, wiring, curves and parameters of a model", define_inspect},
     {"simulate", "make up a table of loans whose true risk is known and monotone", define_simulate},
+    {"reproduce", "a table of the paper, or of later ones: the published rows beside ours",
+     define_reproduce},
 };
 
 // Help whose descriptions are wrapped in a column of their own.

@@ -137,11 +137,13 @@ void tell(std::string_view line) noexcept {
   std::fputc('\n', stderr);
 }
 
-void print(std::string_view text) {
-  OutputFile out("-");
+void write_text(std::string_view text, const std::string& path) {
+  OutputFile out(path);
   out.write(text);
   out.close();
 }
+
+void print(std::string_view text) { write_text(text, "-"); }
 
 void print_json(const Json& json) { print(dump(json, 2)); }
 void print_json(const FloatJson& json) { print(dump(json, -1)); }

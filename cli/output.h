@@ -28,6 +28,10 @@ FloatJson json_of(const Column& column);
 /// Prints a line to standard error; nobody minds if that fails.
 void tell(std::string_view line) noexcept;
 
+/// Writes a text to a file, which appears only when it is complete, or, for "-", to standard
+/// output. Throws Error (file).
+void write_text(std::string_view text, const std::string& path);
+
 /// Prints to standard output. Throws Error (file) if that fails.
 void print(std::string_view text);
 

@@ -47,4 +47,8 @@ struct Table {
   }
 };
 
+/// A copy of some rows, in the order given; a row may come more than once. Requires each to be less
+/// than num_rows.
+Table take_rows(const Table& table, std::span<const std::uint32_t> rows);
+
 }  // namespace espalier

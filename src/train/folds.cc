@@ -12,28 +12,6 @@
 
 namespace espalier {
 
-namespace {
-
-// A copy of some rows.
-Table take(const Table& table, const Rows& rows) {
-  Table taken{.name = table.name, .num_rows = rows.size()};
-  for (const Column& column : table.columns) {
-    const std::span<const float> numbers = column.values();
-    Column& copy = taken.columns.emplace_back(Column{.name = column.name, .type = column.type});
-    copy.words = column.words;
-    copy.missing = column.missing;
-    for (const std::uint32_t row : rows) {
-      if (column.type == ColumnType::number)
-        copy.numbers.push_back(numbers[row]);
-      else
-        copy.codes.push_back(column.codes[row]);
-    }
-  }
-  return taken;
-}
-
-}  // namespace
-
 std::vector<Fold> make_folds(const Table& table, const Label& label, int count, Random random) {
   const Rows rows = labelled_rows(label, table);
   const auto k = static_cast<std::size_t>(count);
@@ -54,7 +32,7 @@ std::vector<Fold> make_folds(const Table& table, const Label& label, int count, 
     Rows train, valid;
     for (std::size_t i = 0; i < rows.size(); ++i)
       (fold_of[i] == fold ? valid : train).push_back(rows[i]);
-    folds.push_back({take(table, train), take(table, valid)});
+    folds.push_back({take_rows(table, train), take_rows(table, valid)});
   }
   return folds;
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// espalier reproduce TABLE: a published table, with rows of ours beside its own.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "commands.h"
+#include "espalier/error.h"
+#include "flags.h"
+#include "output.h"
+#include "progress.h"
+#include "reproduce_report.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kTrials = 10;
+constexpr int kFullTrials = 55;
+
+struct Flags {
+  std::string table;
+  std::string output = "-";
+  Budget budget{.trials = 0};
+  bool full = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+fs::path data_folder() {
+  const char* const named = std::getenv("ESPALIER_DATA");
+  return named != nullptr ? fs::path(named) : fs::path("../shared/data");
+}
+
+// The paths of an experiment's files. Throws Error (file) that says where to get them.
+std::vector<std::string> find_files(const Experiment& experiment) {
+  const fs::path folder = data_folder();
+  std::vector<std::string> paths;
+  std::string wanted;
+  bool all_there = true;
+  for (const DataFile& file : experiment.files) {
+    paths.push_back((folder / file.path).string());
+    std::error_code ignored;
+    all_there = all_there && fs::is_regular_file(paths.back(), ignored);
+    wanted += fmt::format("\n  {}  sha256 {}", file.path, file.sha256);
+  }
+  if (all_there) return paths;
+  throw Error(ErrorKind::file,
+              fmt::format("{}: the data of {} is not there; ESPALIER_DATA names the folder with\n"
+                          "  files of {}{}",
+                          folder.string(), experiment.name, experiment.source, wanted));
+}
+
+void warn_of_other_rows(const Experiment& experiment, const Data& data) {
+  if (experiment.train_rows == 0) return;
+  if (data.train.num_rows == experiment.train_rows && data.test.num_rows == experiment.test_rows)
+    return;
+  tell(
+      fmt::format("espalier: warning: {}: {} rows to train and {} to test, the published files "
+                  "give {} and {}: do not compare",
+                  experiment.name, data.train.num_rows, data.test.num_rows, experiment.train_rows,
+                  experiment.test_rows));
+}
+
+std::string command_of(const Flags& flags) {
+  std::string text = fmt::format("espalier reproduce {}", flags.table);
+  if (flags.full) text += " --full";
+  if (flags.budget.seeds != Budget().seeds) text += fmt::format(" --seeds {}", flags.budget.seeds);
+  if (flags.budget.trials != 0) text += fmt::format(" --trials {}", flags.budget.trials);
+  return text;
+}
+
+int run(const Flags& flags) {
+  const Experiment& experiment = find_experiment(flags.table);
+  if (flags.output != "-") check_output(flags.output, {});
+  Budget budget = flags.budget;
+  if (budget.trials == 0) budget.trials = flags.full ? kFullTrials : kTrials;
+  const Data data =
+      experiment.read(find_files(experiment), flags.full ? Scale::full : Scale::quick);
+  warn_of_other_rows(experiment, data);
+
+  CountBar bar("rows", num_rows(experiment));
+  const auto say = [&, done = std::size_t{0}](const ResultRow& row) mutable {
+    ++done;
+    if (flags.quiet) return;
+    bar.clear();
+    tell(fmt::format("{}: {}", experiment.name, row_line(experiment, row)));
+    bar.show(done);
+  };
+  const Reproduction reproduction{.experiment = experiment,
+                                  .train_rows = data.train.num_rows,
+                                  .test_rows = data.test.num_rows,
+                                  .noise_floor = data.noise_floor,
+                                  .command = command_of(flags),
+                                  .budget = budget,
+                                  .rows = run_experiment(experiment, data, budget, say)};
+  if (flags.output != "-" || !flags.json) write_text(report_markdown(reproduction), flags.output);
+  if (flags.json) print_json(report_json(reproduction));
+  return 0;
+}
+
+}  // namespace
+
+Run define_reproduce(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  std::string names;
+  for (const Experiment& experiment : experiments())
+    names += (names.empty() ? "" : ", ") + experiment.name;
+  app.add_option("TABLE", flags->table, "one of " + names)->required();
+  app.add_flag(
+      "--full", flags->full,
+      fmt::format("{} trials a tuned model instead of {}, and rater-score at its full size",
+                  kFullTrials, kTrials));
+  add_field(app, Field{"seeds", "how often each model is trained", 1, 1000}, flags->budget.seeds);
+  add_field(app, Field{"trials", "of tune, for each model; 0 chooses", 0, 1e6},
+            flags->budget.trials);
+  add_field(app, Field{"threads", "0 uses all cores; the results do not depend on it", 0, 1024},
+            flags->budget.threads);
+  app.add_option("-o,--output", flags->output,
+                 "where the Markdown goes (default -, standard output)")
+      ->type_name("FILE");
+  app.add_flag("--json", flags->json,
+               "print one JSON object, every run in it; Markdown then only goes to -o");
+  app.add_flag("--quiet", flags->quiet, "say nothing but warnings and errors");
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace espalier

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// `espalier reproduce` on made-up files in the formats of the published ones.
+#include <algorithm>
+#include <random>
+
+#include "cli_fixture.h"
+#include "rater_teacher.h"
+#include "reproduce_data.h"
+#include "reproduce_runs.h"
+#include "reproduce_tables.h"
+
+namespace espalier {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::HasSubstr;
+using ::testing::Le;
+using ::testing::Not;
+
+constexpr const char* kHeartColumns =
+    ",age,sex,cp,trestbps,chol,fbs,restecg,thalach,exang,oldpeak,slope,ca,thal,target\n";
+
+// Rows with an index in front, as the published files have it; the label follows chol.
+std::string heart_rows(int count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::string text = kHeartColumns;
+  for (int row = 0; row < count; ++row) {
+    text += std::to_string(row);
+    unsigned chol = 0;
+    for (int column = 0; column < 13; ++column) {
+      const unsigned cell = random() % 100;
+      if (column == 4) chol = cell;
+      text += fmt::format(",{}", cell);
+    }
+    text += chol + random() % 40 > 70 ? ",1\n" : ",0\n";
+  }
+  return text;
+}
+
+class Reproduce : public Cli {
+ protected:
+  void write_heart() const {
+    fs::create_directories(path("data/heart"));
+    write("data/heart/heart_train.csv", heart_rows(24, 1));
+    write("data/heart/heart_test.csv", heart_rows(12, 2));
+  }
+
+  Result reproduce(const std::string& args) const {
+    return shell("ESPALIER_DATA=data '" ESPALIER_BINARY "' reproduce " + args);
+  }
+
+  // A row of a deep lattice network with the defaults and seed 1.
+  void expect_made_by_train_and_evaluate(const json& row) const {
+    must(
+        "train data/heart/heart_train.csv --label target --increasing trestbps,chol "
+        "--task classification -o heart.esp --quiet");
+    json metrics = must_json("evaluate heart.esp data/heart/heart_test.csv");
+    metrics.erase("rows");
+    metrics.erase("rows_unlabelled");
+    EXPECT_EQ(row["runs"][0]["test"], metrics);
+  }
+
+  std::vector<std::string> write_adult() const {
+    const std::string person = "39, State-gov, 7, Bachelors, 13, Divorced, Sales, Wife, White, ";
+    write("adult.data", person + "Male, 2174, 0, 40, United-States, <=50K\n" + person +
+                            "Female, 0, 0, 40, Cuba, >50K\n" + person +
+                            "Male, 0, 0, 40, ?, >50K\n\n");
+    write("adult.test", "|1x3 Cross validator\n" + person +
+                            "Male, 0, 0, 50, United-States, <=50K.\n" + person +
+                            "Male, 0, 0, 60, India, >50K.\n\n");
+    return {path("adult.data"), path("adult.test")};
+  }
+};
+
+TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
+  write_heart();
+  const Result result = reproduce("heart --seeds 1 --trials 2 --json -o heart.md");
+  ASSERT_EQ(result.exit, 0) << result.err;
+  EXPECT_THAT(result.err,
+              HasSubstr("24 rows to train and 12 to test, the published files give 242"));
+
+  const json report = json::parse(result.out);
+  EXPECT_EQ(report["table"], "heart");
+  EXPECT_EQ(report["published"].size(), 5U);
+  EXPECT_EQ(report["published"][0]["test"], 0.86);
+  ASSERT_EQ(report["ours"].size(), 3U * 2U * 6U);
+  for (const json& row : report["ours"]) {
+    const bool folds = row["protocol"] == "cross_validation";
+    EXPECT_EQ(row["runs"].size(), folds ? 5U : 1U) << row["model"];
+    EXPECT_EQ(row["runs"][0]["options"]["increasing"].size(), row["constrained"] ? 2U : 0U);
+    for (const json& one : row["runs"]) EXPECT_EQ(one["proved"], true) << row["model"];
+    const double mean = row["test"]["mean"];
+    EXPECT_GE(mean, 0.2) << row["model"];
+    EXPECT_LE(mean, 1) << row["model"];
+    // Who selects on the test rows validates on them too.
+    if (row["protocol"] == "test_selected") {
+      EXPECT_EQ(row["validation"], row["test"]) << row["model"];
+    }
+  }
+
+  expect_made_by_train_and_evaluate(report["ours"][0]);
+
+  const std::string page = read(path("heart.md"));
+  EXPECT_THAT(page, HasSubstr("## Heart Disease\n"));
+  EXPECT_THAT(page, HasSubstr("`espalier reproduce heart --seeds 1 --trials 2`"));
+  EXPECT_THAT(page,
+              HasSubstr("| Lipschitz monotone nets (2023) | published |  |  |  | 89.6 ± 1.9 |"));
+  EXPECT_THAT(page, HasSubstr("| Crystals | ours, default size | 9x3 |"));
+  EXPECT_THAT(page, HasSubstr("All 84 models pass `verify`."));
+  EXPECT_THAT(page, HasSubstr("### Repeated cross-validation\n"));
+  EXPECT_THAT(page, HasSubstr("### Selected on the test rows\n"));
+}
+
+TEST_F(Reproduce, SaysWhichFilesAreWantedAndWhereTheyArePublished) {
+  const Result absent = reproduce("usefulness");
+  EXPECT_EQ(absent.exit, 1);
+  EXPECT_THAT(absent.err, HasSubstr("data: the data of usefulness is not there; ESPALIER_DATA"));
+  EXPECT_THAT(absent.err, HasSubstr("kaggle.com/c/GiveMeSomeCredit"));
+  EXPECT_THAT(absent.err, HasSubstr("gmsc/cs-training.csv.gz  sha256 48675be4"));
+  const Result unknown = reproduce("adlut");
+  EXPECT_EQ(unknown.exit, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("no table 'adlut'; wanted one of adult, user-intent, "));
+}
+
+TEST_F(Reproduce, RefusesTooFewRowsToCut) {
+  fs::create_directories(path("data/gmsc"));
+  write("data/gmsc/cs-training.csv.gz",
+        ",SeriousDlqin2yrs,NumberOfTime30-59DaysPastDueNotWorse,NumberOfOpenCreditLinesAndLoans,"
+        "NumberOfTimes90DaysLate,NumberRealEstateLoansOrLines,"
+        "NumberOfTime60-89DaysPastDueNotWorse\n1,0,0,13,98,6,2\n");
+  EXPECT_THAT(reproduce("usefulness").err, HasSubstr("1 rows, wanted at least 77903"));
+}
+
+TEST_F(Reproduce, ReadsAdultAsItIsPublished) {
+  const Data data = read_adult(write_adult(), Scale::quick);
+  EXPECT_EQ(data.train.num_rows, 3U);
+  EXPECT_EQ(data.test.num_rows, 2U);
+  EXPECT_EQ(data.train.find("fnlwgt"), nullptr);
+  EXPECT_THAT(data.train.find("capital-gain")->numbers, ElementsAre(2174, 0, 0));
+  EXPECT_THAT(data.test.find("income")->words, ElementsAre("<=50K", ">50K"));
+}
+
+TEST_F(Reproduce, TrainsAtHomeAndTestsAbroad) {
+  const Data data = read_adult_abroad(write_adult(), Scale::quick);
+  EXPECT_THAT(data.train.find("hours-per-week")->numbers, ElementsAre(40, 50));
+  EXPECT_THAT(data.test.find("hours-per-week")->numbers, ElementsAre(40, 60));
+  EXPECT_EQ(data.train.find("native-country"), nullptr);
+}
+
+Data numbered_rows(int train, int test) {
+  Data data;
+  data.train.columns.push_back({.name = "x"});
+  data.test.columns.push_back({.name = "x"});
+  for (int row = 0; row < train + test; ++row) {
+    Table& table = row < train ? data.train : data.test;
+    table.columns[0].numbers.push_back(static_cast<float>(row));
+    ++table.num_rows;
+  }
+  return data;
+}
+
+TEST(ReproduceFolds, JudgeEachRowOnceByAModelThatHasNotSeenIt) {
+  std::vector<float> judged, all(23);
+  std::iota(all.begin(), all.end(), 0.0F);
+  for (const Data& fold : make_folds(numbered_rows(16, 7), 5, 3)) {
+    const std::vector<float>& test = fold.test.columns[0].numbers;
+    judged.insert(judged.end(), test.begin(), test.end());
+    std::vector<float> both = fold.train.columns[0].numbers;
+    both.insert(both.end(), test.begin(), test.end());
+    std::ranges::sort(both);
+    EXPECT_EQ(both, all);
+  }
+  std::ranges::sort(judged);
+  EXPECT_EQ(judged, all);
+}
+
+TEST(ReproduceFolds, AreDealtAgainForEachSeed) {
+  const Data data = numbered_rows(40, 10);
+  const auto first_test = [&](std::uint64_t seed) {
+    return make_folds(data, 5, seed)[0].test.columns[0].numbers;
+  };
+  EXPECT_EQ(first_test(1), first_test(1));
+  EXPECT_NE(first_test(1), first_test(2));
+}
+
+TEST(RaterTeacher, RisesWithEverySignal) {
+  std::mt19937 random(1);
+  const auto uniform = [&] { return static_cast<double>(random()) * 0x1p-32; };
+  for (int pair = 0; pair < 1000; ++pair) {
+    std::vector<double> low(10);
+    std::ranges::generate(low, uniform);
+    for (std::size_t i = 0; i < low.size(); ++i) {
+      std::vector<double> high = low;
+      high[i] += (1 - high[i]) * uniform();
+      EXPECT_LE(expected_score(low), expected_score(high)) << "signal " << i;
+    }
+  }
+}
+
+TEST(RaterTeacher, ScoresAreMeansOfFewRatersAroundTheTruth) {
+  const Ratings ratings = simulate_ratings(20000, 7);
+  const std::vector<float>& scores = ratings.table.find(kRaterScore)->numbers;
+  EXPECT_THAT(scores, Each(AllOf(Ge(0), Le(4))));
+  EXPECT_LE(std::set<float>(scores.begin(), scores.end()).size(), 41U);  // of 1 to 5 raters
+  double bias = 0;
+  for (std::size_t row = 0; row < scores.size(); ++row) bias += scores[row] - ratings.truth[row];
+  EXPECT_NEAR(bias / 20000, 0, 0.02);
+  EXPECT_EQ(simulate_ratings(20000, 7).truth, ratings.truth);
+}
+
+TEST(ReproduceTables, ModelsHaveTheSizesThatWerePublished) {
+  for (const Experiment& experiment : experiments()) {
+    for (const ModelSpec& model : experiment.models) {
+      const auto published = std::ranges::find(experiment.rows, model.name, &PublishedRow::model);
+      if (published == experiment.rows.end()) continue;
+      EXPECT_EQ(model.size, published->size) << experiment.name << ": " << model.name;
+    }
+  }
+}
+
+TEST(ReproduceTables, SizesAreReadFromLayers) {
+  EXPECT_EQ(size_of("cal(10) lin(6) cal(5) lat(2x3) cal(5) lin(1)"), "2x3");
+  EXPECT_EQ(size_of("lin(20,monotone=20) minmax(5x4)"), "5x4");
+  EXPECT_EQ(size_of("lin(7) relu lin(7) relu lin(1)"), "2x7");
+  EXPECT_EQ(size_of("cal(10) lin(1)"), "");
+}
+
+}  // namespace
+}  // namespace espalier
