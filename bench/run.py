@@ -34,7 +34,7 @@ LOG_LOSS_TOLERANCE = 0.1
 
 def main_table():
     """Adult if its files are there, else made-up loans."""
-    return tables.make("adult" if tables.adult_source() else "loans", TABLES)
+    return tables.make("adult" if tables.published_files("adult") else "loans", TABLES)
 
 
 def main_model(threads):

@@ -5,9 +5,11 @@
 #
 #   bench/data/tables.py adult FOLDER      # UCI Adult with names for its columns
 #
-# Adult wants adult.data and adult.test (as published) in $ESPALIER_DATA/adult, else in
-# ../shared/data/adult. The other tables are made up by `espalier simulate`.
+# Published tables are read from the folder $ESPALIER_DATA, else from ../shared/data: see PUBLISHED
+# below. loans and rater are made up by `espalier simulate`.
 import csv
+import functools
+import gzip
 import os
 import random
 import shutil
@@ -24,12 +26,24 @@ ADULT_COLUMNS = (
     "capital-gain,capital-loss,hours-per-week,native-country,income").split(",")
 ADULT_DROPPED = ("fnlwgt", "education")
 VALID_FRACTION = 0.2
+CREDIT_TEST_FRACTION = 0.2
+
+# The files of each published table: rows to train on, rows to test on if they come apart.
+PUBLISHED = {
+    "adult": ("adult/adult.data", "adult/adult.test"),
+    "compas": ("compas/train_compas.csv", "compas/test_compas.csv"),
+    "blog": ("blog/train_blog.csv.gz", "blog/test_blog.csv.gz"),
+    "auto-mpg": ("auto_mpg/train.csv", "auto_mpg/test.csv"),
+    "heart": ("heart/heart_train.csv", "heart/heart_test.csv"),
+    "credit": ("gmsc/cs-training.csv.gz",),
+}
 
 
-def adult_source():
-    """The folder of the published files, or None."""
-    folder = Path(os.environ.get("ESPALIER_DATA") or ROOT.parent / "shared" / "data") / "adult"
-    return folder if all((folder / f"adult.{part}").exists() for part in ("data", "test")) else None
+def published_files(name):
+    """The paths of a published table's files, or None if one is not there."""
+    folder = Path(os.environ.get("ESPALIER_DATA") or ROOT.parent / "shared" / "data")
+    paths = [folder / file for file in PUBLISHED[name]]
+    return paths if all(path.exists() for path in paths) else None
 
 
 def write_rows(path, rows):
@@ -37,22 +51,43 @@ def write_rows(path, rows):
         csv.writer(file, lineterminator="\n").writerows(rows)
 
 
-def write_adult(folder):
+def write_adult(folder, paths):
     kept = [i for i, name in enumerate(ADULT_COLUMNS) if name not in ADULT_DROPPED]
-    source = adult_source()
-    if source is None:
-        sys.exit("tables.py: adult.data and adult.test are not there; ESPALIER_DATA names a folder "
-                 "that has them in adult/")
-    for part, name in (("data", "all"), ("test", "test")):
+    for path, name in zip(paths, ("all", "test")):
         rows = [[ADULT_COLUMNS[i] for i in kept]]
-        for line in (source / f"adult.{part}").read_text().splitlines():
+        for line in path.read_text().splitlines():
             cells = [cell.strip() for cell in line.split(",")]
             if len(cells) != len(ADULT_COLUMNS):
                 continue  # an empty line, and the note that opens the test file
             cells[-1] = cells[-1].rstrip(".")  # the labels of the test file end in a full stop
             rows.append([cells[i] for i in kept])
         write_rows(folder / f"{name}.csv", rows)
-    shutil.copy(HERE / "adult.json", folder / "options.json")
+
+
+def read_rows(path):
+    """All rows, the header first; a column without a name, the row's number, is left out."""
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", newline="") as file:
+        rows = list(csv.reader(file))
+    first = 0 if rows[0][0] else 1
+    return [row[first:] for row in rows]
+
+
+def write_published(folder, name):
+    paths = published_files(name)
+    if paths is None:
+        sys.exit(f"tables.py: {' or '.join(PUBLISHED[name])} is not there; ESPALIER_DATA names the "
+                 "folder that has them")
+    if name == "adult":
+        write_adult(folder, paths)
+    elif len(paths) == 2:
+        for path, part in zip(paths, ("all", "test")):
+            write_rows(folder / f"{part}.csv", read_rows(path))
+    else:
+        header, *rows = read_rows(paths[0])
+        test, rest = cut(rows, CREDIT_TEST_FRACTION)
+        write_rows(folder / "all.csv", [header, *rest])
+        write_rows(folder / "test.csv", [header, *test])
+    shutil.copy(HERE / f"{name}.json", folder / "options.json")
 
 
 def simulate(path, rows, seed, numbers, categories):
@@ -77,16 +112,23 @@ def write_rater(folder):
         write_rows(folder / f"{name}.csv", [row[:category] + row[category + 1:] for row in rows])
 
 
+def cut(rows, fraction):
+    """(that share of the rows, the rest), both in an order of their own"""
+    random.Random(1).shuffle(rows)
+    count = round(fraction * len(rows))
+    return rows[:count], rows[count:]
+
+
 def split(folder):
     with open(folder / "all.csv", newline="") as file:
         header, *rows = csv.reader(file)
-    random.Random(1).shuffle(rows)
-    held_out = round(VALID_FRACTION * len(rows))
-    write_rows(folder / "valid.csv", [header, *rows[:held_out]])
-    write_rows(folder / "train.csv", [header, *rows[held_out:]])
+    valid, train = cut(rows, VALID_FRACTION)
+    write_rows(folder / "valid.csv", [header, *valid])
+    write_rows(folder / "train.csv", [header, *train])
 
 
-WRITERS = {"adult": write_adult, "loans": write_loans, "rater": write_rater}
+WRITERS = {"loans": write_loans, "rater": write_rater} | {
+    name: functools.partial(write_published, name=name) for name in PUBLISHED}
 
 
 def make(name, parent):
