@@ -157,8 +157,9 @@ void visit_fields(Options& o, Visitor&& visit) {
               "dln-paper"},
         o.schedule);
   visit(Field{"weight_decay",
-              "decoupled, on the weights of linear layers with more than one output; -1 chooses: "
-              "0.3 where calibrators or lattices read them, else 0",
+              "decoupled, on the weights that an embedding gives to categories; less on those of "
+              "numbers, none on those of monotone ones; -1 chooses: 0.3 where calibrators or "
+              "lattices read them, else 0",
               -1, 100},
         o.weight_decay);
   visit(

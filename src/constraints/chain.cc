@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <vector>
 
 #include "constraints/box.h"
@@ -13,7 +12,8 @@ namespace {
 
 // Neighbours that share one value, their mean.
 struct Block {
-  double sum;
+  double sum;  // of weight times value
+  double weight;
   double mean;
   std::size_t count;
 };
@@ -22,15 +22,16 @@ constexpr std::size_t kBlocksOnStack = 256;
 
 // Each value starts a block; while the block before has a mean as high, the two merge. The means of
 // the blocks that are left rise strictly, so rounding them to float keeps their order.
-void pool(std::span<float> values, std::span<Block> blocks) {
+void pool(std::span<float> values, const ChainWeights& weights, std::span<Block> blocks) {
   std::size_t num_blocks = 0;
-  for (const float value : values) {
-    Block block = {value, value, 1};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Block block = {weights[i] * values[i], weights[i], values[i], 1};
     while (num_blocks > 0 && blocks[num_blocks - 1].mean >= block.mean) {
       const Block& before = blocks[--num_blocks];
       block.sum += before.sum;
+      block.weight += before.weight;
       block.count += before.count;
-      block.mean = block.sum / static_cast<double>(block.count);
+      block.mean = block.sum / block.weight;
     }
     blocks[num_blocks++] = block;
   }
@@ -42,14 +43,14 @@ void pool(std::span<float> values, std::span<Block> blocks) {
 
 }  // namespace
 
-void project_chain(std::span<float> values) {
+void project_chain(std::span<float> values, const ChainWeights& weights) {
   if (std::is_sorted(values.begin(), values.end())) return;
   if (values.size() <= kBlocksOnStack) {
     std::array<Block, kBlocksOnStack> blocks;
-    pool(values, blocks);
+    pool(values, weights, blocks);
   } else {
     std::vector<Block> blocks(values.size());
-    pool(values, blocks);
+    pool(values, weights, blocks);
   }
 }
 

@@ -65,6 +65,36 @@ TEST(ProjectChain, IsTheNearestNonDecreasingSequence) {
   }
 }
 
+TEST(ProjectChain, HeedsTheWeights) {
+  // A value of weight 3 counts like three neighbours of weight 1 with the same value.
+  Random random(3);
+  for (int round = 0; round < 200; ++round) {
+    const std::vector<float> values = random_chain(random, 1 + random.below(12));
+    std::vector<float> variance, repeated;
+    for (const float value : values) {
+      const auto weight = static_cast<float>(1 + random.below(4));
+      variance.push_back((weight - 0.5f) * (weight - 0.5f) / 4);
+      repeated.insert(repeated.end(), static_cast<std::size_t>(weight), value);
+    }
+    std::vector<float> found = values;
+    project_chain(found, {.variance = variance.data(), .correction = 4, .epsilon = 0.5f});
+    const std::vector<double> wanted = min_max_oracle(repeated);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_NEAR(found[i], wanted[at], 1e-6);
+      at += static_cast<std::size_t>(std::lround(2 * std::sqrt(variance[i]) + 0.5));
+    }
+    EXPECT_EQ(check_chain(found).violations, 0u);
+  }
+}
+
+TEST(ProjectChain, ValuesThatNeverHadAGradientMayBePooledToo) {
+  std::vector<float> values = {2, 1};
+  const std::vector<float> variance = {0, 0};
+  project_chain(values, {.variance = variance.data()});
+  EXPECT_EQ(values, (std::vector<float>{1.5, 1.5}));
+}
+
 TEST(ProjectChain, ClippingAfterwardsIsTheNearestWithinBounds) {
   // Optimal iff no feasible direction helps: <x - y, z - x> >= 0 for all feasible z.
   Random random(2);

@@ -174,9 +174,10 @@ void Calibrators::initialize(float* params, const InitialState& state) {
   }
 }
 
-void Calibrators::project(float* unit_params, int unit, Projection) const {
+void Calibrators::project(float* unit_params, int unit, Projection,
+                          const ChainWeights& weights) const {
   const std::size_t size = unit_begin(unit + 1) - unit_begin(unit);
-  if (rises(unit)) project_chain({unit_params, static_cast<std::size_t>(keypoints(unit))});
+  if (rises(unit)) project_chain({unit_params, static_cast<std::size_t>(keypoints(unit))}, weights);
   if (shape_.bounds == OutputBounds::unit_interval) clip({unit_params, size}, 0, 1);
 }
 
@@ -197,7 +198,8 @@ void Calibrators::penalize(const float* unit_params, float* unit_grad, int unit,
 }
 
 float Calibrators::rate_scale() const {
-  return reads_table() || shape_.bounds == OutputBounds::none ? 1 : kInnerTableRate;
+  if (reads_table()) return shape_.categories == CategoryWires::pass ? kEmbeddedTableRate : 1;
+  return shape_.bounds == OutputBounds::none ? 1 : kInnerTableRate;
 }
 
 double Calibrators::largest_output(const float* params, double) const {

@@ -40,7 +40,8 @@ class Calibrators final : public Layer {
   void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
                 float* grad_params, float* scratch) const override;
   void initialize(float* params, const InitialState& state) override;
-  void project(float* unit_params, int unit, Projection how) const override;
+  void project(float* unit_params, int unit, Projection how,
+               const ChainWeights& weights) const override;
   void penalize(const float* unit_params, float* unit_grad, int unit,
                 const Penalties& penalties) const override;
   float rate_scale() const override;

@@ -179,7 +179,7 @@ void Lattices::initialize(float* params, const InitialState& state) {
   }
 }
 
-void Lattices::project(float* unit_params, int unit, Projection how) const {
+void Lattices::project(float* unit_params, int unit, Projection how, const ChainWeights&) const {
   const std::span<float> theta(unit_params, num_vertices());
   if (how == Projection::exact) {
     project_cube(theta, monotone_dims(unit));

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "constraints/chain.h"
 #include "constraints/check.h"
 #include "core/random.h"
 #include "espalier/options.h"
@@ -147,7 +148,9 @@ class Layer {
   virtual void initialize(float* params, const InitialState& state) = 0;
 
   /// Puts the parameters of a unit (pointing at its first) where its inequalities hold exactly.
-  virtual void project(float* unit_params, int unit, Projection how) const = 0;
+  /// `weights` are those of the unit's parameters; only chains heed them.
+  virtual void project(float* unit_params, int unit, Projection how,
+                       const ChainWeights& weights) const = 0;
 
   /// Adds the gradient of the penalties of a unit.
   virtual void penalize(const float* unit_params, float* unit_grad, int unit,
@@ -156,15 +159,16 @@ class Layer {
   }
 
   /// What the learning rate of the layer is multiplied by. A table in [0, 1] inside a network sees
-  /// every row and moves all that comes after it, so it takes smaller steps than weights and input
-  /// calibrators.
+  /// every row and moves all that comes after it, so it takes smaller steps than weights; an input
+  /// calibrator before an embedding sees few rows at each keypoint and takes larger ones.
   static constexpr float kInnerTableRate = 0.1f;
+  static constexpr float kEmbeddedTableRate = 2;
   virtual float rate_scale() const { return 1; }
 
-  /// Whether weight decay applies to a unit.
-  virtual bool decays(int unit) const {
+  /// What the weight decay of a unit is multiplied by.
+  virtual float decay_scale(int unit) const {
     (void)unit;
-    return false;
+    return 0;
   }
 
   /// No output, and nothing on the way to it, is larger than this in magnitude if no input is
@@ -190,7 +194,7 @@ class Layer {
 class FixedLayer : public Layer {
  public:
   void initialize(float*, const InitialState&) final {}
-  void project(float*, int, Projection) const final {}
+  void project(float*, int, Projection, const ChainWeights&) const final {}
   Check check(const float*, const CulpritSink&) const final { return {}; }
 
  protected:

@@ -263,7 +263,7 @@ TEST(Projection, EveryLayerLandsWhereItsCheckHolds) {
       const auto ignore = [](const std::string&) {};
       EXPECT_GT(layer->check(params.data(), ignore).violations, 0u);
       for (int u = 0; u < layer->num_units(); ++u)
-        layer->project(params.data() + layer->unit_begin(u), u, how);
+        layer->project(params.data() + layer->unit_begin(u), u, how, {});
       const Check check =
           layer->check(params.data(), [](const std::string& culprit) { ADD_FAILURE() << culprit; });
       EXPECT_GT(check.inequalities, 0u);

@@ -223,7 +223,18 @@ void Linear::initialize_as_paper(float* params, const InitialState& state) const
   }
 }
 
-void Linear::project(float* unit_params, int unit, Projection) const {
+// Categories decay: the rows of a rare one say little. A monotone number does not: the sign that
+// its weights must have is enough. Other numbers decay the more, the more of them there are.
+float Linear::decay_scale(int unit) const {
+  constexpr float kManyNumbers = 100;
+  if (num_outputs() == 1 || unit == num_inputs() || wire(unit).monotone) return 0;
+  if (wire(unit).is_category()) return 1;
+  const auto numbers = static_cast<float>(std::count_if(
+      inputs().begin(), inputs().end(), [](const Wire& w) { return !w.is_category(); }));
+  return numbers / (numbers + kManyNumbers);
+}
+
+void Linear::project(float* unit_params, int unit, Projection, const ChainWeights&) const {
   if (unit == num_inputs() || !wire(unit).monotone) return;
   clip_below({unit_params, unit_begin(unit + 1) - unit_begin(unit)}, 0);
 }

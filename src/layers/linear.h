@@ -46,8 +46,9 @@ class Linear final : public Layer {
   void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
                 float* grad_params, float* scratch) const override;
   void initialize(float* params, const InitialState& state) override;
-  void project(float* unit_params, int unit, Projection how) const override;
-  bool decays(int unit) const override { return num_outputs() > 1 && unit < num_inputs(); }
+  void project(float* unit_params, int unit, Projection how,
+               const ChainWeights& weights) const override;
+  float decay_scale(int unit) const override;
   double largest_output(const float* params, double largest_input) const override;
   Check check(const float* params, const CulpritSink& sink) const override;
 

@@ -114,7 +114,7 @@ TEST(Theorem1, AMinMaxNetworkIsALinearLayerAndTwoLayersOfSimplexLattices) {
   for (float& p : min_max.params()) p = static_cast<float>(random.normal());
   for (int unit = 0; unit < min_max.layer(0).num_units(); ++unit) {
     min_max.layer(0).project(min_max.params().data() + min_max.layer(0).unit_begin(unit), unit,
-                             Projection::exact);
+                             Projection::exact, {});
   }
   const Network lattices = min_max_as_lattices(min_max);
   EXPECT_EQ(lattices.num_layers(), 4);

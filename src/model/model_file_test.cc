@@ -49,7 +49,7 @@ ModelData small_model() {
     const Layer& layer = network.layer(l);
     float* params = network.params().data() + network.offset(l);
     for (int u = 0; u < layer.num_units(); ++u)
-      layer.project(params + layer.unit_begin(u), u, Projection::exact);
+      layer.project(params + layer.unit_begin(u), u, Projection::exact, {});
   }
   return model;
 }

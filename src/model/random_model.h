@@ -113,7 +113,7 @@ inline Network random_network(const Schema& schema, MonotoneCalibrators calibrat
       params[i] += static_cast<float>(0.2 * random.normal());
     for (int u = 0; u < layer.num_units(); ++u) {
       layer.project(params + layer.unit_begin(u), u,
-                    random.uniform() < 0.5 ? Projection::sweep : Projection::exact);
+                    random.uniform() < 0.5 ? Projection::sweep : Projection::exact, {});
     }
   }
   return network;

@@ -57,7 +57,7 @@ void initialize(const Dataset& train, const TrainOptions& options, Random random
     layer.initialize(params, {options.initialization, static_cast<float>(options.lattice_noise),
                               stats, &random});
     for (int unit = 0; unit < layer.num_units(); ++unit) {
-      layer.project(params + layer.unit_begin(unit), unit, Projection::exact);
+      layer.project(params + layer.unit_begin(unit), unit, Projection::exact, {});
     }
     std::vector<float> scratch(layer.scratch_size());
     for (std::vector<float>& tile : sample) {

@@ -73,7 +73,7 @@ void Trainer::make_blocks() {
     const Layer& layer = network_.layer(l);
     for (int first = 0; first < layer.num_units();) {
       int last = first + 1;
-      while (last < layer.num_units() && layer.decays(last) == layer.decays(first) &&
+      while (last < layer.num_units() && layer.decay_scale(last) == layer.decay_scale(first) &&
              layer.unit_begin(last + 1) - layer.unit_begin(first) <= kBlockParams) {
         ++last;
       }
@@ -141,7 +141,7 @@ void Trainer::update_block(const Block& block, const AdamStep& step) {
   }
   AdamStep own = step;
   own.learning_rate *= layer.rate_scale();
-  if (!layer.decays(block.first_unit)) own.decay = 0;
+  own.decay *= layer.decay_scale(block.first_unit);
   float* grads[kMaxShards];
   for (int s = 0; s < num_shards_; ++s)
     grads[s] = shard_grad_pointers_[static_cast<std::size_t>(s)] + begin;
@@ -149,7 +149,9 @@ void Trainer::update_block(const Block& block, const AdamStep& step) {
             params + begin, state_.mean.data() + begin, state_.variance.data() + begin,
             end - begin);
   for (int unit = block.first_unit; unit < block.last_unit; ++unit) {
-    layer.project(params + offset + layer.unit_begin(unit), unit, options_.projection);
+    const std::size_t at = offset + layer.unit_begin(unit);
+    layer.project(params + at, unit, options_.projection,
+                  {state_.variance.data() + at, own.correction2, own.epsilon});
   }
 }
 
