@@ -138,8 +138,10 @@ std::string summary_text(const TrainResult& result, const Certificate& proof,
   for (const auto& [metric, value] : result.valid_metrics) {
     metrics += fmt::format("{}{} {:.5g}", metrics.empty() ? "" : ", ", to_word(metric), value);
   }
-  std::string text = fmt::format("rows          {} to train, {} to choose the epoch\n",
-                                 result.train_rows, result.valid_rows);
+  const bool is_ensemble = result.model.num_members() > 1;
+  std::string text =
+      fmt::format("rows          {} to train{}, {} to choose the epoch{}\n", result.train_rows,
+                  is_ensemble ? " each network" : "", result.valid_rows, is_ensemble ? "s" : "");
   text +=
       fmt::format("features      {}: {} increasing, {} decreasing\n", schema.features.size(),
                   count(schema, Monotonicity::increasing), count(schema, Monotonicity::decreasing));

@@ -149,7 +149,7 @@ TEST_F(LongCrash, ManyKills) {
 TEST_F(Crash, StoppedByASignalARunCanBeResumedToItsEnd) {
   make_table();
   const std::string args =
-      "train loans.csv -o model.esp --epochs 3000 --valid-fraction 0" + kMonotone;
+      "train loans.csv -o model.esp --epochs 3000 --ensemble 1 --valid-fraction 0" + kMonotone;
   must(args);
   const std::string undisturbed = read(path("model.esp"));
   const pid_t child = start(args + " --checkpoint run --verbose");

@@ -68,11 +68,12 @@ struct TrainResult {
   TrainOptions options;  ///< as used, with every automatic choice made
   Metric metric;         ///< the one that chose the epochs
   std::vector<Epoch> history;
-  std::vector<Epoch> best;  ///< the chosen epoch of each member
-  std::size_t train_rows = 0;
-  std::size_t valid_rows = 0;
-  std::vector<MetricValue>
-      valid_metrics;     ///< of the whole model on the validation rows; empty without them
+  std::vector<Epoch> best;     ///< the chosen epoch of each member
+  std::size_t train_rows = 0;  ///< of each network
+  std::size_t valid_rows = 0;  ///< that chose epochs: with an ensemble most rows do, each in turn
+  /// On the validation rows, empty without them; of an ensemble whose networks hold out different
+  /// rows, each row as the networks say that have not been trained on it.
+  std::vector<MetricValue> valid_metrics;
   bool stopped = false;  ///< ended early by the stop token
   double seconds = 0;
   double search_seconds = 0;  ///< of them, choosing which features share a lattice: crystals

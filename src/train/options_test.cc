@@ -46,7 +46,7 @@ TEST(Validate, NamesTheFieldItsValueAndItsRange) {
   EXPECT_EQ(error_of_options({.epochs = -3}), "epochs: -3 is not between 0 and 1000000");
   EXPECT_EQ(error_of_options({.valid_fraction = 0.95}),
             "valid_fraction: 0.95 is not between 0 and 0.9");
-  EXPECT_EQ(error_of_options({.ensemble = 0}), "ensemble: 0 is not between 1 and 1000");
+  EXPECT_EQ(error_of_options({.ensemble = -1}), "ensemble: -1 is not between 0 and 1000");
 }
 
 TEST(Validate, RefusesWhatIsNotFinite) {

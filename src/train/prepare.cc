@@ -64,15 +64,15 @@ void require_both_classes(const Dataset& data, const Schema& schema, std::string
 }
 
 // Scales the weights so that both classes weigh the same and the total stays.
-void balance_classes(Dataset& data) {
+void balance_classes(Prepared& p) {
   double totals[2] = {0, 0};
-  for (std::size_t i = 0; i < data.num_rows; ++i) totals[data.labels[i] > 0] += data.weight(i);
-  std::vector<float> balanced(data.num_rows);
-  for (std::size_t i = 0; i < data.num_rows; ++i) {
-    const double own = totals[data.labels[i] > 0];
-    balanced[i] = static_cast<float>(data.weight(i) * (totals[0] + totals[1]) / (2 * own));
-  }
-  data.weights = std::move(balanced);
+  for (std::size_t i = 0; i < p.train.num_rows; ++i)
+    totals[p.train.labels[i] > 0] += p.train.weight(i);
+  for (const int c : {0, 1})
+    p.class_scale[c] = static_cast<float>((totals[0] + totals[1]) / (2 * totals[c]));
+  p.train.weights.resize(p.train.num_rows, 1);
+  for (std::size_t i = 0; i < p.train.num_rows; ++i)
+    p.train.weights[i] *= p.class_scale[p.train.labels[i] > 0];
 }
 
 // The training rows and the validation rows as the network reads them. A table that is `owned` is
@@ -107,6 +107,7 @@ Prepared prepare(const Table& table, Table* owned, const TrainOptions& options,
   Rows train_rows = usable_rows(p.schema.label, table, control);
   Rows valid_rows;
   if (control.valid == nullptr) {
+    p.valid_is_split_off = true;
     valid_rows =
         split_off(options.valid_fraction, Random(options.seed).split(kSplitStream), train_rows);
   } else {
@@ -128,7 +129,7 @@ Prepared prepare(const Table& table, Table* owned, const TrainOptions& options,
   fit_keypoints(plan, table, train_rows, p.schema.features);
   encode_rows(table, owned, control.valid, train_rows, valid_rows, p);
   require_both_classes(p.train, p.schema, "training");
-  if (balanced) balance_classes(p.train);
+  if (balanced) balance_classes(p);
   fit_label(p.train, p.schema.label);
   return p;
 }

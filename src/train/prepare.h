@@ -20,6 +20,8 @@ struct Prepared {
   Schema schema;
   Dataset train;
   Dataset valid;
+  bool valid_is_split_off = false;  // from the table that is trained on
+  float class_scale[2] = {1, 1};    // what balancing multiplied the weights of train with
   // Of settle_wiring:
   double search_seconds = 0;
   std::int64_t search_rows = 0;  // trained on

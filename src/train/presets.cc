@@ -183,6 +183,7 @@ struct Recipe {
   double weight_decay = 0.3;
   double adam_epsilon = 1e-3;
   double calibrator_hessian = 0.005;  // with few rows, which want straight curves; else 0
+  int ensemble = 5;                   // with very few rows; else 1
 };
 constexpr Recipe kOurs;
 constexpr Recipe kWithoutDecay = {.weight_decay = 0};
@@ -191,7 +192,8 @@ constexpr Recipe kPaper = {.initialization = Initialization::paper,
                            .schedule = Schedule::constant,
                            .weight_decay = 0,
                            .adam_epsilon = 1e-8,
-                           .calibrator_hessian = 0};
+                           .calibrator_hessian = 0,
+                           .ensemble = 1};
 
 struct Preset {
   std::string_view name;
@@ -303,6 +305,8 @@ void resolve_options(std::size_t rows, const std::vector<Feature>& features,
   const auto calibrators = input_calibrators(parse_architecture(options.architecture));
   const bool has_range = calibrators && calibrators->range;
   if (has_range) options.keypoints = Keypoints::uniform;
+  if (options.ensemble == 0)
+    options.ensemble = preset != nullptr && rows < 5000 ? preset->recipe.ensemble : 1;
   if (preset != nullptr && !has_range && options.continuous_keypoints == 0)
     options.continuous_keypoints = rows < 100000 ? 15 : 30;
   // Few rows want small steps; many keep large ones from overfitting by themselves.

@@ -11,6 +11,7 @@ enum Stream : std::uint64_t {
   kFoldStream = 2,       // which rows are in which fold
   kTrialStream = 3,      // the settings of trials, a stream each
   kCrystalStream = 4,    // the search for lattices
+  kRotationStream = 5,   // which rows the further networks of an ensemble hold out
   kMemberStream = 1000,  // 1000 + m: the m-th network of an ensemble
 };
 

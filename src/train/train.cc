@@ -18,6 +18,7 @@
 #include "train/initialize.h"
 #include "train/prepare.h"
 #include "train/presets.h"
+#include "train/rotation.h"
 #include "train/streams.h"
 #include "train/trainer.h"
 
@@ -26,11 +27,11 @@ namespace espalier {
 namespace {
 
 // How training went, without anything that differs between two equal runs.
-std::string training_json(const Prepared& p, const std::vector<Epoch>& best,
+std::string training_json(const Prepared& p, const std::vector<Epoch>& best, std::size_t valid_rows,
                           const std::vector<MetricValue>& metrics) {
   Json json = {{"options", deciding_options(p.options)},
                {"train_rows", p.train.num_rows},
-               {"valid_rows", p.valid.num_rows}};
+               {"valid_rows", valid_rows}};
   Json epochs = Json::array();
   for (const Epoch& epoch : best) epochs.push_back(epoch.epoch);
   json["best_epochs"] = epochs;
@@ -64,6 +65,8 @@ class Session {
     progress_.rows_total = rows_before(p_.options.ensemble + 1);
     model_->schema = p_.schema;
     model_->calibrators = p_.options.monotone_calibrators;
+    if (p_.options.ensemble > 1 && p_.valid_is_split_off && p_.valid.num_rows > 0)
+      rotation_.emplace(p_);
     if (file_.wanted()) fingerprint_ = fingerprint_of(p_.options, p_.schema, p_.train, p_.valid);
   }
 
@@ -79,15 +82,20 @@ class Session {
     }
     require_proof(*model_);
     std::vector<MetricValue> metrics;
-    if (p_.valid.num_rows > 0) metrics = judge(Model(model_), p_.valid, pool_);
-    model_->training_json = training_json(p_, best_, metrics);
+    if (rotation_) {
+      metrics = rotation_->metrics();
+    } else if (p_.valid.num_rows > 0) {
+      metrics = judge(Model(model_), p_.valid, pool_);
+    }
+    const std::size_t valid_rows = rotation_ ? rotation_->num_judged() : p_.valid.num_rows;
+    model_->training_json = training_json(p_, best_, valid_rows, metrics);
     return {.model = Model(std::move(model_)),
             .options = p_.options,
             .metric = p_.metric,
             .history = std::move(history_),
             .best = std::move(best_),
             .train_rows = p_.train.num_rows,
-            .valid_rows = p_.valid.num_rows,
+            .valid_rows = valid_rows,
             .valid_metrics = metrics,
             .stopped = control_.stop.stop_requested(),
             .seconds = watch_.seconds(),
@@ -113,18 +121,21 @@ class Session {
 
   Epoch train_member(int member, const std::optional<Checkpoint>& checkpoint) {
     Network& network = add_network(member);
+    const std::optional<Rotation::Part> part =
+        rotation_ ? std::optional(rotation_->part(member)) : std::nullopt;
+    const Dataset& train = part ? part->train : p_.train;
     if (checkpoint) {
       require_fits(restore(checkpoint->network, network));
     } else {
-      initialize(p_.train, p_.options, random_of(member).split(2), network);
+      initialize(train, p_.options, random_of(member).split(2), network);
     }
     progress_.member = member;
     progress_.last = {.member = member};
     Trainer trainer({.options = &p_.options,
                      .label = &p_.schema.label,
                      .metric = p_.metric,
-                     .train = &p_.train,
-                     .valid = &p_.valid,
+                     .train = &train,
+                     .valid = part ? &part->valid : &p_.valid,
                      .pool = &pool_,
                      .stop = control_.stop,
                      .on_progress = [&](auto rows, double loss) { after_steps(rows, loss); },
@@ -138,6 +149,7 @@ class Session {
     if (checkpoint) resume(*checkpoint, trainer);
     Epoch best = trainer.run();
     best.member = member;
+    if (rotation_) rotation_->judge(member, network, pool_);
     return best;
   }
 
@@ -185,7 +197,10 @@ class Session {
     if (checkpoint.finished.size() >= static_cast<std::size_t>(p_.options.ensemble))
       require_fits("it has too many networks");
     for (const FinishedNetwork& finished : checkpoint.finished) {
-      require_fits(restore(finished.network, add_network(static_cast<int>(best_.size()) + 1)));
+      const int member = static_cast<int>(best_.size()) + 1;
+      Network& network = add_network(member);
+      require_fits(restore(finished.network, network));
+      if (rotation_) rotation_->judge(member, network, pool_);
       best_.push_back(finished.best);
     }
     history_ = checkpoint.history;
@@ -212,6 +227,7 @@ class Session {
   ThreadPool& pool_;
   Stopwatch watch_;
   Fingerprint fingerprint_;
+  std::optional<Rotation> rotation_;  // of the rows that the networks of an ensemble hold out
   Progress progress_{};
   std::shared_ptr<ModelData> model_ = std::make_shared<ModelData>();
   std::vector<Epoch> best_;  // of the finished members

@@ -226,6 +226,7 @@ TEST(Train, BalancedClassesRaiseTheProbabilityOfTheRareOne) {
 TEST(Train, TheBestEpochByTheChosenMetricIsKept) {
   TrainOptions options = loan_options();
   options.epochs = 8;
+  options.ensemble = 1;
   options.metric = Metric::auc;
   const TrainResult result = train(loans(1500), options);
   double best = 0;
@@ -242,6 +243,7 @@ TEST(Train, PatienceEndsTrainingEarly) {
   TrainOptions options = loan_options();
   options.epochs = 200;
   options.patience = 2;
+  options.ensemble = 1;
   options.learning_rate = 0.3;
   const TrainResult result = train(loans(500), options);
   EXPECT_LT(result.history.size(), 200u);

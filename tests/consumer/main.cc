@@ -20,6 +20,7 @@ espalier::Model train_model() {
   const auto result = espalier::train(loans, {.label = "default",
                                               .increasing = {"debt_ratio", "late_payments"},
                                               .decreasing = {"income", "years_employed"},
+                                              .ensemble = 1,
                                               .epochs = 5});
   require(result.history.size() == 5, "five epochs were trained");
   return result.model;

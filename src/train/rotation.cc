@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/rotation.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/random.h"
+#include "model/model_data.h"
+#include "train/streams.h"
+
+namespace espalier {
+
+Rotation::Rotation(const Prepared& prepared)
+    : prepared_(prepared), order_(prepared.valid.num_rows + prepared.train.num_rows) {
+  const auto num_train = static_cast<std::uint32_t>(prepared.train.num_rows);
+  const auto num_valid = static_cast<std::ptrdiff_t>(prepared.valid.num_rows);
+  std::iota(order_.begin(), order_.begin() + num_valid, num_train);
+  std::iota(order_.begin() + num_valid, order_.end(), 0u);
+  Random(prepared.options.seed)
+      .split(kRotationStream)
+      .shuffle(std::span(order_).subspan(prepared.valid.num_rows));
+  sums_.resize(order_.size());
+  counts_.resize(order_.size());
+}
+
+Rows Rotation::held_out(int network) const {
+  Rows rows;
+  const std::size_t count = prepared_.valid.num_rows;
+  const std::size_t first = static_cast<std::size_t>(network - 1) * count;
+  for (std::size_t i = first; i < first + count; ++i) rows.push_back(order_[i % order_.size()]);
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+// Weights of the training rows balance the classes, those of the others do not.
+void Rotation::append(std::uint32_t row, bool to_train, Dataset& data) const {
+  const bool from_train = row < prepared_.train.num_rows;
+  const Dataset& from = from_train ? prepared_.train : prepared_.valid;
+  const std::size_t at = from_train ? row : row - prepared_.train.num_rows;
+  data.cells.insert(data.cells.end(), from.row(at), from.row(at + 1));
+  data.labels.push_back(from.labels[at]);
+  const float scale = prepared_.class_scale[from.labels[at] > 0 ? 1 : 0];
+  const bool weighted = !prepared_.train.weights.empty() || !prepared_.valid.weights.empty();
+  if (weighted) {
+    const float moved = to_train == from_train ? 1 : to_train ? scale : 1 / scale;
+    data.weights.push_back(moved * from.weight(at));
+  }
+  ++data.num_rows;
+}
+
+Rotation::Part Rotation::part(int network) const {
+  Part part;
+  part.train.num_features = part.valid.num_features = prepared_.train.num_features;
+  const Rows held = held_out(network);
+  part.valid.cells.reserve(held.size() * part.valid.num_features);
+  part.train.cells.reserve((order_.size() - held.size()) * part.train.num_features);
+  auto next = held.begin();
+  for (std::uint32_t row = 0; row < order_.size(); ++row) {
+    const bool is_held = next != held.end() && *next == row;
+    if (is_held) ++next;
+    append(row, !is_held, is_held ? part.valid : part.train);
+  }
+  return part;
+}
+
+void Rotation::judge(int network, const Network& trained, ThreadPool& pool) {
+  const std::vector<float> outputs = network_outputs(trained, part(network).valid, pool);
+  const Rows held = held_out(network);
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    sums_[held[i]] += outputs[i];
+    ++counts_[held[i]];
+  }
+}
+
+std::size_t Rotation::num_judged() const {
+  return static_cast<std::size_t>(
+      std::count_if(counts_.begin(), counts_.end(), [](int count) { return count > 0; }));
+}
+
+std::vector<MetricValue> Rotation::metrics() const {
+  const Label& label = prepared_.schema.label;
+  Dataset judged;
+  std::vector<float> scores;
+  for (std::uint32_t row = 0; row < order_.size(); ++row) {
+    if (counts_[row] == 0) continue;
+    append(row, false, judged);
+    scores.push_back(static_cast<float>(label.offset + label.scale * sums_[row] / counts_[row]));
+  }
+  std::vector<MetricValue> metrics;
+  for (const Metric metric : metrics_of(label.task))
+    metrics.push_back({metric, compute_metric(metric, judged.labels, scores, judged.weights)});
+  return metrics;
+}
+
+}  // namespace espalier

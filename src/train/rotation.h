@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rows each network of an ensemble holds out to choose its epoch on: another part of the
+// table for each. So no row is lost to training, and every row is judged by networks that have not
+// seen it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/thread_pool.h"
+#include "data/dataset.h"
+#include "espalier/metrics.h"
+#include "model/network.h"
+#include "train/prepare.h"
+
+namespace espalier {
+
+class Rotation {
+ public:
+  /// Of the training and validation rows together; `prepared` outlives it.
+  explicit Rotation(const Prepared& prepared);
+
+  struct Part {
+    Dataset train;
+    Dataset valid;
+  };
+  /// For a network, counted from 1; the first holds out the validation rows of `prepared`.
+  Part part(int network) const;
+
+  /// Adds what a network says of the rows that it held out.
+  void judge(int network, const Network& trained, ThreadPool& pool);
+
+  /// Of all rows that were held out, each scored by the networks that held it out.
+  std::vector<MetricValue> metrics() const;
+  std::size_t num_judged() const;
+
+ private:
+  Rows held_out(int network) const;
+  void append(std::uint32_t row, bool to_train, Dataset& data) const;
+
+  const Prepared& prepared_;
+  Rows order_;                // train's rows are 0, 1, ...; valid's come behind them
+  std::vector<double> sums_;  // of the outputs of networks that held a row out
+  std::vector<int> counts_;
+};
+
+}  // namespace espalier
