@@ -37,8 +37,8 @@ def judge(table, folder, flags, seed):
     """(metric on the held-out rows, its name, seconds of training)"""
     with tempfile.TemporaryDirectory() as scratch:
         model = Path(scratch) / "model.esp"
-        trained = espalier("train", folder / "fit.csv", "--config", table / "options.json", "--seed",
-                           str(seed), "--threads", "1", "--quiet", "-o", model, *flags)
+        trained = espalier("train", folder / "fit.csv", "--config", table / "options.json",
+                           "--seed", seed, "--threads", 1, "--quiet", "-o", model, *flags)
         held_out = espalier("evaluate", model, folder / "held_out.csv")
     metric = "log_loss" if "log_loss" in held_out else "mse"
     return held_out[metric], metric, trained["seconds"]
