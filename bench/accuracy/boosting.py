@@ -40,7 +40,8 @@ def finish(trial, seconds, workers):
         for number in itertools.count(first, workers):
             results.put(trial(number))
 
-    processes = [context.Process(target=work, args=[first]) for first in range(workers)]
+    processes = [context.Process(target=work, args=[first], daemon=True)
+                 for first in range(workers)]
     deadline = time.monotonic() + seconds
     for process in processes:
         process.start()

@@ -109,6 +109,8 @@ def arguments():
     if unknown := set(args.tables) - set(protocol.TABLES):
         parser.error(f"no table {', '.join(sorted(unknown))}; there are "
                      f"{', '.join(protocol.TABLES)}")
+    if args.seconds <= 0 or args.seeds < 1:
+        parser.error("--seconds and --seeds must be above 0")
     return args
 
 
