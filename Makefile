@@ -6,8 +6,9 @@ LABELS = -LE long
 SOURCES = $(shell find include src cli python tests bench -name '*.h' -o -name '*.cc')
 # Inputs that `make fuzz` tries a target.
 RUNS ?= 10000000
-# Tasks and flags of bench/run.py, and what it is compared with.
+# Tasks and flags of bench/run.py, tables and flags of bench/accuracy/run.py, and the peers.
 BENCH ?=
+ACCURACY ?=
 PEERS = xgboost lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
 # What builds the Python package, and what its tests use.
 WHEEL_TOOLS = scikit-build-core nanobind
@@ -23,10 +24,10 @@ say = @printf '\n== %s\n' "$(1)"
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz test-all \
-        fuzz coverage wheel bench bench-peers reproduce format format-check install clean
+        fuzz coverage wheel bench bench-peers bench-accuracy reproduce format format-check install clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 deps:  ## install the Debian packages that are missing
 	@tools/install_deps.sh
@@ -108,14 +109,22 @@ bench: build-bench  ## measure speed and memory on this machine
 	$(call say,Tasks)
 	@bench/run.py $(BENCH)
 
-bench-peers: build-bench  ## the same tasks, in turns with XGBoost, LightGBM, TensorFlow Lattice, ...
+bench-peers: build-bench peers  ## the same tasks, in turns with XGBoost, LightGBM, TensorFlow Lattice, ...
+	$(call say,Tasks)
+	@bench/run.py --peers build/peers/bin/python $(BENCH)
+
+bench-accuracy: PEERS = xgboost lightgbm scikit-learn pandas
+bench-accuracy: build peers  ## tuned models on six published tables, beside tuned boosted trees
+	$(call say,Accuracy)
+	@bench/accuracy/run.py --peers build/peers/bin/python $(ACCURACY)
+
+.PHONY: peers
+peers:
 	@tools/install_deps.sh python3-venv
 	$(call say,Installing the peers into build/peers)
 	@[ -x build/peers/bin/pip ] || python3 -m venv build/peers
 	@for peer in $(PEERS); do build/peers/bin/pip install --quiet $$peer || \
 	  echo "$$peer cannot be installed: it will be reported as absent" >&2; done
-	$(call say,Tasks)
-	@bench/run.py --peers build/peers/bin/python $(BENCH)
 
 .PHONY: build-bench
 build-bench: deps

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the contenders in Python share: the tables as arrays, and the lines that they print.
+import copy
 import importlib
 import importlib.metadata
 import json
@@ -38,7 +39,7 @@ def median_seconds(repeats, call):
 class Data:
     """A table of bench/data as float32 arrays. Words become codes, missing cells NaN.
 
-    parts: {"train": (x, y), "valid": ..., "test": ...}, x: [rows][features]
+    parts: {"train": (x, y), "valid": ..., "test": ...}, those that there are; x: [rows][features]
     """
 
     def __init__(self, folder):
@@ -47,8 +48,9 @@ class Data:
         options = json.loads((folder / "options.json").read_text())
         order = dict(rule.split("=", 1) for rule in options.get("order", []))
         frames = {part: pandas.read_csv(folder / f"{part}.csv", na_values="?")
-                  for part in ("train", "valid", "test")}
+                  for part in ("train", "valid", "test") if (folder / f"{part}.csv").exists()}
         label = options["label"]
+        self.regression = options.get("task") == "regression"
         self.features = [name for name in frames["train"] if name != label]
         self.words = {}  # of each category: the words that the training rows have
         for name in self.features:
@@ -57,7 +59,7 @@ class Data:
             elif not pandas.api.types.is_numeric_dtype(frames["train"][name]):
                 self.words[name] = sorted(frames["train"][name].dropna().unique())
         self.ordered = list(order)
-        self.parts = {part: self._arrays(frame, label, options["positive"])
+        self.parts = {part: self._arrays(frame, label, options.get("positive"))
                       for part, frame in frames.items()}
         signs = {**dict.fromkeys(options.get("increasing", []), 1),
                  **dict.fromkeys(options.get("decreasing", []), -1)}
@@ -74,7 +76,26 @@ class Data:
                 x[:, i] = frame[name].map(codes).astype("float32")
             else:
                 x[:, i] = frame[name]
-        return x, (frame[label] == positive).to_numpy(numpy.float32)
+        y = frame[label]
+        if not self.regression:
+            y = y.astype(str) == positive
+        return x, y.to_numpy(numpy.float32)
+
+    def folds(self, count):
+        """The training rows cut so many times into others and validation rows, each row once among
+        the latter. Folds have about the same labels, as those of `espalier tune --folds`."""
+        import numpy
+        x, y = self.parts["train"]
+        order = numpy.lexsort((numpy.random.default_rng(1).random(len(y)), y))
+        folds = []
+        for first in range(count):
+            held_out = numpy.zeros(len(y), bool)
+            held_out[order[first::count]] = True
+            fold = copy.copy(self)
+            fold.parts = {part: (x[rows], y[rows])
+                          for part, rows in (("train", ~held_out), ("valid", held_out))}
+            folds.append(fold)
+        return folds
 
 
 def repeated(x, rows):

@@ -9,10 +9,7 @@
 # answers, measures, and prints a JSON object a line: contender, value, unit, log_loss and whatever
 # else is worth keeping. One whose package cannot be imported says so and is listed as absent.
 import argparse
-import datetime
 import json
-import os
-import platform
 import random
 import statistics
 import subprocess
@@ -21,11 +18,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "data"))
+import contenders
 import tables
 
-ROOT = HERE.parent
-BUILD = ROOT / "build" / "bench"
-TABLES = BUILD / "data"
+TABLES = contenders.BUILD / "data"
 BATCH = 1024
 PREDICTED_ROWS = 100000
 # A contender whose test log loss is farther than this above the best one solved another problem.
@@ -88,33 +84,6 @@ TASKS = ("projection", "csv", "train_step", "time_to_quality", "predict_batch", 
          "memory", "python")
 
 
-def commands_of(task, peers):
-    """The command of each contender of a task, ours first."""
-    commands = []
-    for path in sorted((HERE / task).iterdir()):
-        if path.name == "espalier.cc":
-            commands.append([BUILD / f"bench_{task}"])
-        elif path.name == "espalier.py":
-            commands.append([sys.executable, path])
-        elif path.name.startswith("peer_") and peers:
-            commands.append([peers, path])
-    return commands
-
-
-def run(command, threads):
-    """The lines that a contender prints."""
-    # Waiting threads sleep: on a shared machine those that spin hurt themselves most.
-    env = {**os.environ, "PYTHONPATH": str(HERE), "OMP_NUM_THREADS": str(threads),
-           "OMP_WAIT_POLICY": "passive", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run([str(word) for word in command], env=env, text=True, capture_output=True)
-    if "ModuleNotFoundError" in done.stderr:  # something that the peer itself needs
-        name = next(Path(word).stem[len("peer_"):] for word in command if "peer_" in str(word))
-        return [{"contender": name, "absent": done.stderr.strip().splitlines()[-1]}]
-    if done.returncode != 0:
-        sys.exit(f"run.py: {' '.join(map(str, command))}\n{done.stderr[-2000:]}")
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-
-
 def median_of(lines):
     """One line for the rounds of a contender: medians of numbers, the history of the median run."""
     line = dict(sorted(lines, key=lambda each: each.get("value", 0))[len(lines) // 2])
@@ -130,10 +99,10 @@ def measure(task, args):
     for case, words in cases_of(task, args.threads, args.rows):
         found = {}
         for round_number in range(args.rounds):
-            for command in commands_of(task, args.peers):
+            for command in contenders.commands_of(HERE / task, args.peers):
                 print(f"{task}, {case}: round {round_number + 1}, {Path(command[-1]).stem}",
                       file=sys.stderr)
-                for line in run([*command, *words], args.threads):
+                for line in contenders.run([*command, *words], args.threads):
                     found.setdefault(line["contender"], []).append(line)
         results[case] = [median_of(lines) for lines in found.values()]
         check(task, case, results[case])
@@ -191,24 +160,6 @@ def print_race(lines):
                   (f"{reached[0]:>10.2f}" if reached else f"{'never':>10}"))
 
 
-def output_of(*command):
-    done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
-    return done.stdout.strip()
-
-
-def circumstances(args):
-    cpu = [line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
-           if line.startswith("model name")]
-    return {"cpu": cpu[0] if cpu else platform.processor(), "cores": os.cpu_count(),
-            "threads": args.threads, "rounds": args.rounds,
-            "load_average_at_start": os.getloadavg()[0],
-            "espalier": output_of(tables.ESPALIER, "--version"),
-            "python": platform.python_version(),
-            "commit": output_of("git", "rev-parse", "HEAD"),
-            "changed": bool(output_of("git", "status", "--porcelain")),
-            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
-
-
 def main():
     parser = argparse.ArgumentParser(description="Runs contenders in turns; prints ratios.")
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(TASKS)}; all")
@@ -216,11 +167,13 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", type=int, default=1000000, help="of the tasks csv, memory and python")
-    parser.add_argument("--json", metavar="FILE", default=BUILD / "results.json")
+    parser.add_argument("--json", metavar="FILE", default=contenders.BUILD / "results.json")
     args = parser.parse_args()
     if unknown := set(args.tasks) - set(TASKS):
         parser.error(f"no task {', '.join(sorted(unknown))}; there are {', '.join(TASKS)}")
-    results = {"circumstances": circumstances(args), "tasks": {}}
+    circumstances = contenders.circumstances(tables.ESPALIER, threads=args.threads,
+                                             rounds=args.rounds)
+    results = {"circumstances": circumstances, "tasks": {}}
     for task in args.tasks or TASKS:
         results["tasks"][task] = measure(task, args)
         for case, lines in results["tasks"][task].items():

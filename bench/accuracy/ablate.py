@@ -13,17 +13,12 @@ import argparse
 import concurrent.futures
 import json
 import os
-import random
 import shlex
 import statistics
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "data"))
-import tables
+from program import espalier, tables
 
 ALL_TABLES = "adult,credit,blog,compas,heart,auto-mpg"
 HELD_OUT = 0.2
@@ -33,26 +28,18 @@ FEW_ROWS, MORE_SEEDS = 6000, 4  # small tables say little with one split
 def hold_out(table, seed, folder):
     """Writes fit.csv and held_out.csv."""
     header, *rows = tables.read_rows(table / "all.csv")
-    random.Random(seed).shuffle(rows)
-    count = round(HELD_OUT * len(rows))
-    tables.write_rows(folder / "held_out.csv", [header, *rows[:count]])
-    tables.write_rows(folder / "fit.csv", [header, *rows[count:]])
-
-
-def espalier(*arguments):
-    done = subprocess.run([tables.ESPALIER, *arguments], capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"ablate.py: {shlex.join(map(str, arguments))}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+    held_out, fit = tables.cut(rows, HELD_OUT, seed)
+    tables.write_rows(folder / "held_out.csv", [header, *held_out])
+    tables.write_rows(folder / "fit.csv", [header, *fit])
 
 
 def judge(table, folder, flags, seed):
     """(metric on the held-out rows, its name, seconds of training)"""
     with tempfile.TemporaryDirectory() as scratch:
         model = Path(scratch) / "model.esp"
-        trained = espalier("train", folder / "fit.csv", "--config", table / "options.json", "--seed",
-                           str(seed), "--threads", "1", "--json", "--quiet", "-o", model, *flags)
-        held_out = espalier("evaluate", model, folder / "held_out.csv", "--json")
+        trained = espalier("train", folder / "fit.csv", "--config", table / "options.json",
+                           "--seed", seed, "--threads", 1, "--quiet", "-o", model, *flags)
+        held_out = espalier("evaluate", model, folder / "held_out.csv")
     metric = "log_loss" if "log_loss" in held_out else "mse"
     return held_out[metric], metric, trained["seconds"]
 

@@ -112,17 +112,18 @@ def write_rater(folder):
         write_rows(folder / f"{name}.csv", [row[:category] + row[category + 1:] for row in rows])
 
 
-def cut(rows, fraction):
+def cut(rows, fraction, seed=1):
     """(that share of the rows, the rest), both in an order of their own"""
-    random.Random(1).shuffle(rows)
+    random.Random(seed).shuffle(rows)
     count = round(fraction * len(rows))
     return rows[:count], rows[count:]
 
 
-def split(folder):
-    with open(folder / "all.csv", newline="") as file:
+def split(table, folder, seed=1):
+    """Cuts the all.csv of a table into the train.csv and valid.csv of a folder."""
+    with open(table / "all.csv", newline="") as file:
         header, *rows = csv.reader(file)
-    valid, train = cut(rows, VALID_FRACTION)
+    valid, train = cut(rows, VALID_FRACTION, seed)
     write_rows(folder / "valid.csv", [header, *valid])
     write_rows(folder / "train.csv", [header, *train])
 
@@ -137,7 +138,7 @@ def make(name, parent):
     if not (folder / "train.csv").exists():
         folder.mkdir(parents=True, exist_ok=True)
         WRITERS[name](folder)
-        split(folder)
+        split(folder, folder)
     return folder
 
 
