@@ -46,10 +46,13 @@ void visit_fields(Options& o, Visitor&& visit) {
               "allows, 28 without it",
               0, 1e6},
         o.trials);
-  visit(Field{"minutes",
-              "how long to search; the final training comes on top; 0: until all trials are done",
-              0, 1e6},
-        o.minutes);
+  visit(
+      Field{
+          "minutes",
+          "how long to search, at least until the defaults are judged; the final training comes on "
+          "top; 0: until all trials are done",
+          0, 1e6},
+      o.minutes);
   visit(Field{"folds",
               "judge by cross-validation with this many folds, each time by the last epoch, and "
               "train the final model on all rows; 0 holds out --valid-fraction",

@@ -173,7 +173,10 @@ class Search {
     return epochs_at_rung(space_.options_of(space_.draw(job.trial)).epochs, job.rung);
   }
 
-  void know(const TuneRun& run) { known_[{run.trial, run.epochs}] = run.valid_metric; }
+  void know(const TuneRun& run) {
+    known_[{run.trial, run.epochs}] = run.valid_metric;
+    defaults_known_ |= run.trial == 1;
+  }
 
   void work() {
     try {
@@ -254,11 +257,12 @@ class Search {
     }
   }
 
-  // Reports, and ends the search when its time is over.
+  // Reports, and ends the search when its time is over, though not before the defaults are judged:
+  // whatever is chosen is to be better than them.
   void tell(const TuneRun* finished) {
     const std::lock_guard lock(mutex_);
     const double seconds = watch_.seconds();
-    if (minutes_ > 0 && seconds >= 60 * minutes_) stop_.request_stop();
+    if (minutes_ > 0 && seconds >= 60 * minutes_ && defaults_known_) stop_.request_stop();
     if (!control_.progress) return;
     control_.progress({.metric = problem_.metric,
                        .runs = runs_,
@@ -280,6 +284,7 @@ class Search {
   std::vector<TuneRun> runs_;
   // By trial and epochs: from earlier lives, and from a rung with as many epochs.
   std::map<std::pair<int, int>, double> known_;
+  bool defaults_known_ = false;
   int running_ = 0;
   bool warned_ = false;
 
