@@ -24,7 +24,7 @@ class Case(NamedTuple):
     """A training and its judgement."""
     protocol: str
     seed: int
-    folder: Path  # train.csv, test.csv, options.json, and valid.csv unless rows are few
+    folder: Path  # train.csv, test.csv, options.json; unless rows are few valid.csv, and all.csv
 
 
 def new_folder(scratch, name, table):
@@ -38,7 +38,8 @@ def held_out(table, seeds, scratch):
     cases = []
     for seed in range(1, seeds + 1):
         folder = new_folder(scratch, seed, table)
-        (folder / "test.csv").symlink_to(table / "test.csv")
+        for name in ("all.csv", "test.csv"):
+            (folder / name).symlink_to(table / name)
         tables.split(table, folder, seed)
         cases.append(Case("test file", seed, folder))
     return cases

@@ -211,7 +211,9 @@ double Trainer::validate() {
 bool Trainer::finish_epoch() {
   Epoch epoch{.epoch = state_.epochs_done + 1, .train_loss = mean_loss()};
   Epoch& best = state_.best;
-  if (!std::isfinite(epoch.train_loss)) {
+  const auto is_finite = [](float value) { return std::isfinite(value); };
+  if (!std::isfinite(epoch.train_loss) ||
+      !std::all_of(network_.params().begin(), network_.params().end(), is_finite)) {
     if (best.epoch > 0) return false;
     throw Error(
         ErrorKind::diverged,

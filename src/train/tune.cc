@@ -128,12 +128,6 @@ std::optional<double> judge(const Problem& problem, TrainOptions options,
   return sum / static_cast<double>(problem.folds.size());
 }
 
-// Whether settings were at fault. Numbers that stop being finite in the last steps of an epoch are
-// found by the proof, which nothing else fails.
-bool has_diverged(const Error& error) {
-  return error.kind() == ErrorKind::diverged || error.kind() == ErrorKind::unsupported;
-}
-
 // Runs jobs on all threads until there are no more, the time is over or somebody asks to stop.
 class Search {
  public:
@@ -220,7 +214,7 @@ class Search {
     try {
       value = judge(problem_, options, control);
     } catch (const Error& error) {
-      if (!has_diverged(error) || job.trial == 1) throw;
+      if (error.kind() != ErrorKind::diverged || job.trial == 1) throw;
       value = std::nan("");
     }
     if (!value) return std::nullopt;
