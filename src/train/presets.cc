@@ -184,9 +184,11 @@ struct Recipe {
   double adam_epsilon = 1e-3;
   double calibrator_hessian = 0.005;  // with few rows, which want straight curves; else 0
   int ensemble = 5;                   // with very few rows; else 1
+  double rate = 1;                    // of learning, times what suits the number of rows
 };
 constexpr Recipe kOurs;
 constexpr Recipe kWithoutDecay = {.weight_decay = 0};
+constexpr Recipe kMinMax = {.weight_decay = 0, .rate = 4};  // a row moves one piece of the many
 constexpr Recipe kPaper = {.initialization = Initialization::paper,
                            .projection = Projection::admm,
                            .schedule = Schedule::constant,
@@ -211,7 +213,7 @@ constexpr Preset kPresets[] = {
     {"calibrated-lattice", false, calibrated_lattice, kOurs},
     {"random-lattices", true, random_lattices, kOurs},
     {"crystals", true, crystals, kOurs},
-    {"min-max", true, min_max_network, kWithoutDecay},
+    {"min-max", true, min_max_network, kMinMax},
     {"monotonic-dnn", true, monotonic_dnn, kWithoutDecay},
 };
 
@@ -296,7 +298,8 @@ void resolve_options(std::size_t rows, const std::vector<Feature>& features,
                      TrainOptions& options) {
   const bool few_rows = rows < 20000;
   const Preset* preset = find_preset(options.architecture);
-  follow(preset != nullptr ? preset->recipe : kOurs, few_rows, options);
+  const Recipe& recipe = preset != nullptr ? preset->recipe : kOurs;
+  follow(recipe, few_rows, options);
   if (preset != nullptr) {
     options.architecture = layers_of(*preset, options.architecture, rows, features);
   } else {
@@ -306,11 +309,11 @@ void resolve_options(std::size_t rows, const std::vector<Feature>& features,
   const bool has_range = calibrators && calibrators->range;
   if (has_range) options.keypoints = Keypoints::uniform;
   if (options.ensemble == 0)
-    options.ensemble = preset != nullptr && rows < 5000 ? preset->recipe.ensemble : 1;
+    options.ensemble = preset != nullptr && rows < 5000 ? recipe.ensemble : 1;
   if (preset != nullptr && !has_range && options.continuous_keypoints == 0)
     options.continuous_keypoints = rows < 100000 ? 15 : 30;
   // Few rows want small steps; many keep large ones from overfitting by themselves.
-  if (options.learning_rate == 0) options.learning_rate = few_rows ? 0.01 : 0.04;
+  if (options.learning_rate == 0) options.learning_rate = recipe.rate * (few_rows ? 0.01 : 0.04);
   if (options.batch_size == 0) options.batch_size = batch_size_for(rows);
   if (options.epochs == 0) options.epochs = epochs_for(rows, options.batch_size);
 }

@@ -138,7 +138,21 @@ TEST(Presets, OurRecipeIsThatOfEveryOtherArchitecture) {
     EXPECT_EQ(options.adam_epsilon, 1e-3) << text;
   }
   EXPECT_EQ(resolved({.architecture = "min-max"}).weight_decay, 0);
+  EXPECT_EQ(resolved({.architecture = "min-max"}).learning_rate,
+            4 * resolved({.architecture = "dln"}).learning_rate);
   EXPECT_EQ(resolved({.architecture = "dln", .weight_decay = 0}).weight_decay, 0);
+}
+
+TEST(Presets, SmallTablesGetFiveNetworks) {
+  const auto networks = [](std::size_t rows, TrainOptions options) {
+    resolve_options(rows, {}, options);
+    return options.ensemble;
+  };
+  EXPECT_EQ(networks(4999, {}), 5);
+  EXPECT_EQ(networks(5000, {}), 1);
+  EXPECT_EQ(networks(100, {.ensemble = 3}), 3);
+  EXPECT_EQ(networks(100, {.architecture = "dln-paper"}), 1);
+  EXPECT_EQ(networks(100, {.architecture = "cal(20) lin(1)"}), 1);
 }
 
 }  // namespace
