@@ -311,7 +311,7 @@ void resolve_options(std::size_t rows, const std::vector<Feature>& features,
   if (options.ensemble == 0)
     options.ensemble = preset != nullptr && rows < 5000 ? recipe.ensemble : 1;
   if (preset != nullptr && !has_range && options.continuous_keypoints == 0)
-    options.continuous_keypoints = rows < 100000 ? 15 : 30;
+    options.continuous_keypoints = rows < 50000 ? 15 : 60;
   // Few rows want small steps; many keep large ones from overfitting by themselves.
   if (options.learning_rate == 0) options.learning_rate = recipe.rate * (few_rows ? 0.01 : 0.04);
   if (options.batch_size == 0) options.batch_size = batch_size_for(rows);
