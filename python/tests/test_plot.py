@@ -26,7 +26,8 @@ def test_calibrators_have_a_panel_a_feature(fitted):
 
 def test_calibrators_behind_a_choice_of_wires_are_those_of_the_inputs(loans):
     y = loans.pop("default")
-    fitted = espalier.MonotonicClassifier(architecture="crystals", epochs=1).fit(loans, y)
+    fitted = espalier.MonotonicClassifier(architecture="crystals", epochs=1,
+                                           ensemble=1).fit(loans, y)
     curves = [c for c in fitted.model_.calibrators() if c.name == "income"]
     assert len(curves) > 1 and {c.layer for c in curves} == {2}
     names = {c.name for c in fitted.model_.calibrators()}

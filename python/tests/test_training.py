@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import espalier
 from espalier import MonotonicClassifier, MonotonicRegressor
@@ -31,15 +32,16 @@ def test_history_has_an_element_an_epoch():
 
 
 def test_patience_ends_training_early():
-    fitted = MonotonicRegressor(epochs=1000, patience=2, learning_rate=0.1).fit(X, Y)
+    fitted = MonotonicRegressor(epochs=1000, patience=2, learning_rate=0.1, ensemble=1).fit(X, Y)
     assert 2 < fitted.n_iter_ < 1000
     best = fitted.history_["valid_metric"].argmin()
     assert fitted.n_iter_ == best + 1 + 2
 
 
 def test_validation_rows_choose_the_epoch():
-    one = MonotonicRegressor(epochs=3).fit(X[:300], Y[:300], eval_set=(X[300:], Y[300:]))
-    other = MonotonicRegressor(epochs=3).fit(X[:300], Y[:300], eval_set=[(X[300:], Y[300:])])
+    regressor = MonotonicRegressor(epochs=3, ensemble=1)
+    one = clone(regressor).fit(X[:300], Y[:300], eval_set=(X[300:], Y[300:]))
+    other = clone(regressor).fit(X[:300], Y[:300], eval_set=[(X[300:], Y[300:])])
     assert one.model_.hash == other.model_.hash
     assert one.model_.info["training"]["valid_rows"] == 100
     assert one.history_["valid_metric"][-1] == pytest.approx(
@@ -68,7 +70,7 @@ def test_a_dictionary_of_weights_weighs_the_validation_rows_and_balanced_does_no
     rare = np.where(Y > np.quantile(Y, 0.9), "yes", "no")
     seen, judged, is_yes = slice(300), slice(300, 400), rare[300:] == "yes"
     for class_weight, weight in (("balanced", 1), ({"yes": 9}, 9)):
-        fitted = MonotonicClassifier(class_weight=class_weight, epochs=1).fit(
+        fitted = MonotonicClassifier(class_weight=class_weight, epochs=1, ensemble=1).fit(
             X[seen], rare[seen], eval_set=(X[judged], rare[judged]))
         negative, positive = fitted.predict_proba(X[judged]).T
         log_loss = -np.average(np.log(np.where(is_yes, positive, negative)),
