@@ -8,13 +8,18 @@
 
 namespace espalier {
 
-std::vector<MetricValue> judge(const Model& model, const Dataset& data, ThreadPool& pool) {
-  const std::vector<float> row_scores = scores(Predictor(model), data, pool);
+std::vector<MetricValue> all_metrics(Task task, const std::vector<float>& labels,
+                                     const std::vector<float>& scores,
+                                     const std::vector<float>& weights) {
   std::vector<MetricValue> metrics;
-  for (const Metric metric : metrics_of(model.schema().label.task)) {
-    metrics.push_back({metric, compute_metric(metric, data.labels, row_scores, data.weights)});
-  }
+  for (const Metric metric : metrics_of(task))
+    metrics.push_back({metric, compute_metric(metric, labels, scores, weights)});
   return metrics;
+}
+
+std::vector<MetricValue> judge(const Model& model, const Dataset& data, ThreadPool& pool) {
+  return all_metrics(model.schema().label.task, data.labels, scores(Predictor(model), data, pool),
+                     data.weights);
 }
 
 Evaluation evaluate(const Model& model, const Table& table) {

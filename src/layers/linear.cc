@@ -229,8 +229,7 @@ float Linear::decay_scale(int unit) const {
   constexpr float kManyNumbers = 100;
   if (num_outputs() == 1 || unit == num_inputs() || wire(unit).monotone) return 0;
   if (wire(unit).is_category()) return 1;
-  const auto numbers = static_cast<float>(std::count_if(
-      inputs().begin(), inputs().end(), [](const Wire& w) { return !w.is_category(); }));
+  const auto numbers = static_cast<float>(inputs().size() - category_inputs_.size());
   return numbers / (numbers + kManyNumbers);
 }
 

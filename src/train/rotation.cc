@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/random.h"
+#include "eval/judge.h"
 #include "model/model_data.h"
 #include "train/streams.h"
 
@@ -63,8 +64,8 @@ Rotation::Part Rotation::part(int network) const {
   return part;
 }
 
-void Rotation::judge(int network, const Network& trained, ThreadPool& pool) {
-  const std::vector<float> outputs = network_outputs(trained, part(network).valid, pool);
+void Rotation::judge(int network, const Network& trained, const Dataset& valid, ThreadPool& pool) {
+  const std::vector<float> outputs = network_outputs(trained, valid, pool);
   const Rows held = held_out(network);
   for (std::size_t i = 0; i < held.size(); ++i) {
     sums_[held[i]] += outputs[i];
@@ -86,10 +87,7 @@ std::vector<MetricValue> Rotation::metrics() const {
     append(row, false, judged);
     scores.push_back(static_cast<float>(label.offset + label.scale * sums_[row] / counts_[row]));
   }
-  std::vector<MetricValue> metrics;
-  for (const Metric metric : metrics_of(label.task))
-    metrics.push_back({metric, compute_metric(metric, judged.labels, scores, judged.weights)});
-  return metrics;
+  return all_metrics(label.task, judged.labels, scores, judged.weights);
 }
 
 }  // namespace espalier

@@ -27,8 +27,8 @@ class Rotation {
   /// For a network, counted from 1; the first holds out the validation rows of `prepared`.
   Part part(int network) const;
 
-  /// Adds what a network says of the rows that it held out.
-  void judge(int network, const Network& trained, ThreadPool& pool);
+  /// Adds what a network says of the rows that it held out, its part's `valid`.
+  void judge(int network, const Network& trained, const Dataset& valid, ThreadPool& pool);
 
   /// Of all rows that were held out, each scored by the networks that held it out.
   std::vector<MetricValue> metrics() const;

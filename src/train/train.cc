@@ -149,7 +149,7 @@ class Session {
     if (checkpoint) resume(*checkpoint, trainer);
     Epoch best = trainer.run();
     best.member = member;
-    if (rotation_) rotation_->judge(member, network, pool_);
+    if (rotation_) rotation_->judge(member, network, part->valid, pool_);
     return best;
   }
 
@@ -200,7 +200,7 @@ class Session {
       const int member = static_cast<int>(best_.size()) + 1;
       Network& network = add_network(member);
       require_fits(restore(finished.network, network));
-      if (rotation_) rotation_->judge(member, network, pool_);
+      if (rotation_) rotation_->judge(member, network, rotation_->part(member).valid, pool_);
       best_.push_back(finished.best);
     }
     history_ = checkpoint.history;
