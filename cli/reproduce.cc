@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "espalier/error.h"
+#include "espalier/tune.h"
 #include "flags.h"
 #include "output.h"
 #include "progress.h"
@@ -17,13 +18,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of tune, for each model: quickly, and with --full.
 constexpr int kTrials = 10;
 constexpr int kFullTrials = 55;
+constexpr int kFullConfirm = TuneOptions().confirm;
+constexpr int kByScale = -1;  // the flag was not given
 
 struct Flags {
   std::string table;
   std::string output = "-";
-  Budget budget{.trials = 0};
+  Budget budget{.trials = 0, .confirm = kByScale};
   bool full = false;
   bool json = false;
   bool quiet = false;
@@ -69,6 +73,7 @@ std::string command_of(const Flags& flags) {
   if (flags.full) text += " --full";
   if (flags.budget.seeds != Budget().seeds) text += fmt::format(" --seeds {}", flags.budget.seeds);
   if (flags.budget.trials != 0) text += fmt::format(" --trials {}", flags.budget.trials);
+  if (flags.budget.confirm != kByScale) text += fmt::format(" --confirm {}", flags.budget.confirm);
   return text;
 }
 
@@ -77,11 +82,12 @@ int run(const Flags& flags) {
   if (flags.output != "-") check_output(flags.output, {});
   Budget budget = flags.budget;
   if (budget.trials == 0) budget.trials = flags.full ? kFullTrials : kTrials;
+  if (budget.confirm == kByScale) budget.confirm = flags.full ? kFullConfirm : 0;
   const Data data =
       experiment.read(find_files(experiment), flags.full ? Scale::full : Scale::quick);
   warn_of_other_rows(experiment, data);
 
-  CountBar bar("rows", num_rows(experiment));
+  CountBar bar("rows", num_rows(experiment, budget));
   const auto say = [&, done = std::size_t{0}](const ResultRow& row) mutable {
     ++done;
     if (flags.quiet) return;
@@ -111,11 +117,13 @@ Run define_reproduce(CLI::App& app) {
   app.add_option("TABLE", flags->table, "one of " + names)->required();
   app.add_flag(
       "--full", flags->full,
-      fmt::format("{} trials a tuned model instead of {}, and rater-score at its full size",
+      fmt::format("{} trials a tuned model instead of {}, the best of them confirmed, and "
+                  "rater-score at its full size",
                   kFullTrials, kTrials));
   add_field(app, Field{"seeds", "how often each model is trained", 1, 1000}, flags->budget.seeds);
-  add_field(app, Field{"trials", "of tune, for each model; 0 chooses", 0, 1e6},
+  add_field(app, Field{"trials", "of tune, for each model; 1: nothing is tuned; 0 chooses", 0, 1e6},
             flags->budget.trials);
+  add_field(app, Field{"confirm", "of tune; -1 chooses", kByScale, 1000}, flags->budget.confirm);
   add_field(app, Field{"threads", "0 uses all cores; the results do not depend on it", 0, 1024},
             flags->budget.threads);
   app.add_option("-o,--output", flags->output,

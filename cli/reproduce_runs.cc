@@ -67,7 +67,7 @@ class Runner {
   }
 
   TuneOptions tune_options(const ModelSpec& model, const Sample& sample) const {
-    TuneOptions options{.trials = budget_.trials};
+    TuneOptions options{.trials = budget_.trials, .confirm = budget_.confirm};
     if (sample.valid == nullptr) options.folds = experiment_.tune_folds;
     if (model.sizes.empty()) {
       options.fix = {"architecture"};
@@ -114,8 +114,8 @@ class Runner {
 
 }  // namespace
 
-std::size_t num_rows(const Experiment& experiment) {
-  return experiment.protocols.size() * experiment.models.size() * 2;  // tuned or not
+std::size_t num_rows(const Experiment& experiment, const Budget& budget) {
+  return experiment.protocols.size() * experiment.models.size() * (budget.trials > 1 ? 2 : 1);
 }
 
 std::vector<ResultRow> run_experiment(const Experiment& experiment, const Data& data,
@@ -126,6 +126,7 @@ std::vector<ResultRow> run_experiment(const Experiment& experiment, const Data& 
   for (const Protocol protocol : experiment.protocols) {
     for (const ModelSpec& model : experiment.models) {
       for (const bool tuned : {false, true}) {
+        if (tuned && budget.trials == 1) continue;
         rows.push_back(runner.run(model, protocol, tuned));
         say(rows.back());
       }

@@ -13,7 +13,8 @@ namespace espalier {
 /// How much work may be spent.
 struct Budget {
   int seeds = 5;
-  int trials = 10;  ///< of tune, for each model
+  int trials = 10;  ///< of tune, for each model; 1: no model is tuned
+  int confirm = 0;  ///< of tune
   int threads = 0;
 };
 
@@ -37,8 +38,8 @@ struct ResultRow {
   double tune_seconds = 0;
 };
 
-/// How many rows of ours a table has.
-std::size_t num_rows(const Experiment& experiment);
+/// How many rows of ours a table gets.
+std::size_t num_rows(const Experiment& experiment, const Budget& budget);
 
 /// Every model, first as the published size or the preset has it, then tuned. `say` hears of each
 /// finished row.

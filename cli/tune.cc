@@ -41,19 +41,29 @@ std::string settings_text(const TuneRun& run) {
   return text;
 }
 
-std::string row_text(const TuneRun& run) {
-  return fmt::format("{:>5}  {:>6}  {:>10.5g}  {:>7.1f}  {}", run.trial, run.epochs,
-                     run.valid_metric, run.seconds, settings_text(run));
+std::string row_text(const TuneTrial& trial) {
+  const TuneRun& run = trial.run;
+  const std::string confirmed =
+      std::isnan(trial.confirmed) ? "" : fmt::format("{:.5g}", trial.confirmed);
+  return fmt::format("{:>5}  {:>6}  {:>10.5g}  {:>9}  {:>7.1f}  {}", run.trial, run.epochs,
+                     run.valid_metric, confirmed, run.seconds, settings_text(run));
 }
 
 // The best trials and, if they are not among them, the defaults.
-std::vector<std::string> leaderboard(const std::vector<TuneRun>& runs, Metric metric) {
-  std::vector<std::string> lines = {fmt::format("{:>5}  {:>6}  {:>10}  {:>7}  {}", "trial",
-                                                "epochs", to_word(metric), "seconds", "settings")};
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (i < kShown || runs[i].trial == 1) lines.push_back(row_text(runs[i]));
+std::vector<std::string> leaderboard(const std::vector<TuneTrial>& trials, Metric metric) {
+  std::vector<std::string> lines = {fmt::format("{:>5}  {:>6}  {:>10}  {:>9}  {:>7}  {}", "trial",
+                                                "epochs", to_word(metric), "confirmed", "seconds",
+                                                "settings")};
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (i < kShown || trials[i].run.trial == 1) lines.push_back(row_text(trials[i]));
   }
   return lines;
+}
+
+std::string run_text(const TuneRun& run, Metric metric) {
+  return fmt::format("trial {}{}  epochs {}  {} {:.5g}  {:.1f} s  {}", run.trial,
+                     run.repeat > 0 ? fmt::format("  repeat {}", run.repeat) : "", run.epochs,
+                     to_word(metric), run.valid_metric, run.seconds, settings_text(run));
 }
 
 // The search on a terminal, and its lines elsewhere.
@@ -64,22 +74,21 @@ class Board {
 
   void show(const TuneProgress& progress) {
     if (talk_ == Talk::verbose && progress.finished != nullptr)
-      say(fmt::format("trial {}  epochs {}  {} {:.5g}  {:.1f} s  {}", progress.finished->trial,
-                      progress.finished->epochs, to_word(progress.metric),
-                      progress.finished->valid_metric, progress.finished->seconds,
-                      settings_text(*progress.finished)));
+      say(run_text(*progress.finished, progress.metric));
     if (!line_.due()) return;
-    const std::vector<TuneRun> runs = ranked(progress.runs, progress.metric);
+    std::vector<TuneTrial> trials;
+    for (TuneRun& run : ranked(progress.runs, progress.metric)) trials.push_back({.run = run});
     const double limit = 60 * options_.minutes;
-    std::string text = fmt::format("{} runs of {} trials  {} running", progress.runs.size(),
-                                   runs.size(), progress.running);
+    std::string text =
+        fmt::format("{} runs of {} trials  {} {}", progress.runs.size(), trials.size(),
+                    progress.running, progress.confirming ? "confirming" : "running");
     text += limit > 0
                 ? fmt::format("  {} left", clock_text(std::max(0.0, limit - progress.seconds)))
                 : fmt::format("  {}", clock_text(progress.seconds));
     const double time_share = limit > 0 ? progress.seconds / limit : 0;
     const double trial_share =
-        options_.trials > 0 ? static_cast<double>(runs.size()) / options_.trials : 0;
-    line_.draw(std::max(time_share, trial_share), text, leaderboard(runs, progress.metric));
+        options_.trials > 0 ? static_cast<double>(trials.size()) / options_.trials : 0;
+    line_.draw(std::max(time_share, trial_share), text, leaderboard(trials, progress.metric));
   }
 
   void say(const std::string& line) {
@@ -139,23 +148,24 @@ std::string flags_text(const TrainOptions& given, const TrainOptions& used) {
   return text;
 }
 
-Json json_of(const TuneRun& run) {
-  return {{"trial", run.trial},        {"rung", run.rung},
-          {"epochs", run.epochs},      {"settings", Json::parse(run.settings)},
-          {"value", run.valid_metric},  // null if it is NaN
-          {"seconds", run.seconds}};
+// NaN becomes null.
+Json json_of(const TuneTrial& trial) {
+  return {{"trial", trial.run.trial},        {"rung", trial.run.rung},
+          {"epochs", trial.run.epochs},      {"settings", Json::parse(trial.run.settings)},
+          {"value", trial.run.valid_metric}, {"confirmed", trial.confirmed},
+          {"seconds", trial.run.seconds}};
 }
 
 Json result_json(const TuneResult& result, Json trained) {
-  Json runs = Json::array(), defaults;
-  for (const TuneRun& run : result.runs) {
-    runs.push_back(json_of(run));
-    if (run.trial == 1) defaults = runs.back();
+  Json trials = Json::array(), defaults;
+  for (const TuneTrial& trial : result.trials) {
+    trials.push_back(json_of(trial));
+    if (trial.run.trial == 1) defaults = trials.back();
   }
   return {{"metric", to_word(result.trained.metric)},
-          {"best", runs.empty() ? Json() : runs.front()},
+          {"best", trials.empty() ? Json() : trials.front()},
           {"defaults", std::move(defaults)},
-          {"trials", std::move(runs)},
+          {"trials", std::move(trials)},
           {"search", result.search},
           {"stopped", result.stopped},
           {"trained", std::move(trained)}};
@@ -210,8 +220,8 @@ int run(Flags& flags) {
   const TuneResult result = tune_with_progress(flags, tables);
   const Certificate proof = save_proven(result.trained.model, training.output);
   if (!training.quiet) {
-    for (const std::string& line : leaderboard(result.runs, result.trained.metric)) tell(line);
-    tell(fmt::format("trials        {}{}\nflags         {}", result.runs.size(),
+    for (const std::string& line : leaderboard(result.trials, result.trained.metric)) tell(line);
+    tell(fmt::format("trials        {}{}\nflags         {}", result.trials.size(),
                      result.stopped ? ", stopped early" : "",
                      flags_text(training.options, result.trained.options)));
     tell(summary_text(result.trained, proof, training.output));

@@ -237,12 +237,13 @@ TEST_F(Cli, TuneShowsTheBestTrialsBesideTheDefaultsAndSavesTheBest) {
   const json tuned = must_json(args);
   EXPECT_EQ(tuned["trials"].size(), 8u);
   EXPECT_EQ(tuned["defaults"]["trial"], 1);
-  EXPECT_LE(tuned["best"]["value"], tuned["defaults"]["value"]);
+  EXPECT_LE(tuned["best"]["confirmed"], tuned["defaults"]["confirmed"]);
   EXPECT_EQ(tuned["best"], tuned["trials"][0]);
   EXPECT_NEAR(tuned["trained"]["metrics"]["log_loss"], tuned["best"]["value"].get<double>(), 1e-5);
   must("verify best.esp");
 
   const Result shown = run(args);
+  EXPECT_THAT(shown.err, HasSubstr("confirmed"));
   EXPECT_THAT(shown.err, HasSubstr("the defaults"));
   EXPECT_THAT(shown.err, Not(HasSubstr("\x1b")));
   // The flags that it names train the same model.

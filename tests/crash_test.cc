@@ -111,11 +111,11 @@ class Crash : public Cli {
       kills += lines_of(read(path("runs.jsonl"))).size() > 1;
     }
     EXPECT_EQ(read(path("model.esp")), undisturbed);
-    std::set<std::pair<int, int>> seen;
+    std::set<std::tuple<int, int, int>> seen;
     const std::vector<std::string> lines = lines_of(read(path("runs.jsonl")));
     for (std::size_t i = 1; i < lines.size(); ++i) {
       const nlohmann::json run = nlohmann::json::parse(lines[i]);
-      EXPECT_TRUE(seen.emplace(run["trial"], run["rung"]).second) << lines[i];
+      EXPECT_TRUE(seen.emplace(run["trial"], run["rung"], run["repeat"]).second) << lines[i];
     }
     fs::remove(path("model.esp"));
     fs::remove(path("runs.jsonl"));

@@ -7,10 +7,13 @@
 // A trial is a draw of settings; the first one is the defaults. Trials compete in brackets
 // (successive halving): all are trained with a ninth of their epochs, the best third of them with a
 // third, the best third of those with all. Each of these runs is a whole training whose learning
-// rate falls to its end, so the best run of all wins, with the epochs that it had.
+// rate falls to its end, so the best run of all leads, with the epochs that it had. The best of
+// many is the best partly by luck: the leaders and the defaults are then trained again with other
+// seeds and judged on other rows, and the mean of that decides.
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -28,8 +31,12 @@ namespace espalier {
 struct TuneOptions {
   /// How many draws, the defaults among them. 0: as many as the time allows, 28 if it has no end.
   int trials = 0;
-  /// After this long no training goes on but the final one. 0: no end.
+  /// After this long no training goes on but the final one; the search has three quarters of it, to
+  /// confirm the rest. 0: no end.
   double minutes = 0;
+  /// How often the three best trials and the defaults are trained again, each time with another
+  /// seed and other validation rows or folds. 0: the best run wins.
+  int confirm = 3;
   /// Judge by k-fold cross-validation instead of one set of validation rows; for small tables.
   int folds = 0;
   /// "learning_rate=0.003:0.1:log", "lattices=20:120", "keypoints=distinct:quantile".
@@ -46,13 +53,17 @@ void visit_fields(Options& o, Visitor&& visit) {
               "allows, 28 without it",
               0, 1e6},
         o.trials);
-  visit(
-      Field{
-          "minutes",
-          "how long to search, at least until the defaults are judged; the final training comes on "
-          "top; 0: until all trials are done",
-          0, 1e6},
-      o.minutes);
+  visit(Field{"minutes",
+              "how long to search and confirm, at least until the defaults are judged; the final "
+              "training comes on top; 0: until all trials are done",
+              0, 1e6},
+        o.minutes);
+  visit(Field{"confirm",
+              "how often the three best trials and the defaults are trained again, with another "
+              "seed and other validation rows each time, whose mean then decides; 0: the best "
+              "trial wins",
+              0, 1000},
+        o.confirm);
   visit(Field{"folds",
               "judge by cross-validation with this many folds, each time by the last epoch, and "
               "train the final model on all rows; 0 holds out --valid-fraction",
@@ -73,6 +84,7 @@ struct TuneRun {
   int trial = 1;              ///< from 1, the defaults
   int rung = 1;               ///< 1, 2, 3: with a ninth, a third, all of its epochs
   int epochs = 0;             ///< how many it was trained with
+  int repeat = 0;             ///< from 1 if it confirms an earlier run, with another seed
   std::string settings = {};  ///< JSON: what the trial drew, without what stayed as it was
   double valid_metric = 0;    ///< of the best epoch, or the mean over folds; NaN if it diverged
   double seconds = 0;         ///< on one thread
@@ -83,6 +95,7 @@ struct TuneProgress {
   Metric metric;
   std::span<const TuneRun> runs;      ///< all that are finished, those of earlier lives first
   const TuneRun* finished = nullptr;  ///< the one that has just been, else null
+  bool confirming = false;            ///< the search is over
   int running = 0;
   double seconds = 0;  ///< since this search began
 };
@@ -102,8 +115,15 @@ struct TuneControl {
   std::string results = {};
 };
 
+/// What is known of a trial.
+struct TuneTrial {
+  TuneRun run;  ///< its best
+  /// The mean metric of the repeats that confirm it; NaN if it has none, or one of them diverged.
+  double confirmed = std::numeric_limits<double>::quiet_NaN();
+};
+
 struct TuneResult {
-  std::vector<TuneRun> runs;        ///< the best run of each trial, best first
+  std::vector<TuneTrial> trials;    ///< best first: those that were confirmed before the others
   TrainResult trained;              ///< with the settings of the first of them; of the defaults
                                     ///< if there is none
   std::vector<std::string> search;  ///< every range, as TuneOptions::search writes it
@@ -119,7 +139,7 @@ struct TuneResult {
 TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptions& tune_options,
                 const TuneControl& control = {});
 
-/// The best run of each trial, best first.
+/// The best run of each trial, best first; repeats do not count.
 std::vector<TuneRun> ranked(std::span<const TuneRun> runs, Metric metric);
 
 }  // namespace espalier

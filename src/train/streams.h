@@ -12,6 +12,7 @@ enum Stream : std::uint64_t {
   kTrialStream = 3,      // the settings of trials, a stream each
   kCrystalStream = 4,    // the search for lattices
   kRotationStream = 5,   // which rows the further networks of an ensemble hold out
+  kRepeatStream = 6,     // the seeds of trainings that confirm a trial, a stream each
   kMemberStream = 1000,  // 1000 + m: the m-th network of an ensemble
 };
 

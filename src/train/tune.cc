@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tune(): runs of many trials side by side, then the final model.
+// tune(): runs of many trials side by side, repeats of the best, then the final model.
 #include "espalier/tune.h"
 
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -32,6 +33,8 @@ namespace espalier {
 namespace {
 
 constexpr int kTrialsWithoutEnd = 1 + kBracket;
+constexpr std::ptrdiff_t kLeaders = 3;   // trials that are confirmed beside the defaults
+constexpr double kShareOfSearch = 0.75;  // of the time; the rest confirms
 
 double loss_of(double metric_value, Metric metric) {
   return larger_is_better(metric) ? -metric_value : metric_value;
@@ -41,7 +44,8 @@ double loss_of(double metric_value, Metric metric) {
 struct Problem {
   const Table& table;
   const Table* valid;  // null: a share of the table, or folds
-  std::vector<Fold> folds;
+  int num_folds;
+  std::vector<std::vector<Fold>> folds;  // of the search, and of each repeat; empty: none
   TrainOptions base;
   Metric metric;
   Schema schema;
@@ -73,6 +77,23 @@ Fingerprint fingerprint_of_search(const Prepared& prepared, const TuneOptions& t
   return fingerprint;
 }
 
+// A seed draws the validation rows or folds, the wiring and the initial parameters. Repeat 0 is the
+// search.
+std::uint64_t seed_of(const Problem& problem, int repeat) {
+  const std::uint64_t seed = problem.base.seed;
+  if (repeat == 0) return seed;
+  return Random(seed).split(kRepeatStream).split(static_cast<std::uint64_t>(repeat)).bits() >> 32;
+}
+
+// Folds for all repeats up to this one.
+void deal_folds(Problem& problem, int repeat) {
+  if (problem.num_folds == 0) return;
+  for (int i = static_cast<int>(problem.folds.size()); i <= repeat; ++i) {
+    problem.folds.push_back(make_folds(problem.table, problem.schema.label, problem.num_folds,
+                                       Random(seed_of(problem, i)).split(kFoldStream)));
+  }
+}
+
 Problem pose(const Table& table, const TrainOptions& options, const TuneOptions& tune,
              const TuneControl& control) {
   check(options, tune, control);
@@ -85,15 +106,13 @@ Problem pose(const Table& table, const TrainOptions& options, const TuneOptions&
                 fmt::format("{}: no rows are left to choose settings on", table.name));
   Problem problem{.table = table,
                   .valid = control.valid,
+                  .num_folds = tune.folds,
                   .base = std::move(base),
                   .metric = prepared.metric,
                   .schema = prepared.schema,
                   .train_rows = prepared.train.num_rows,
                   .fingerprint = fingerprint_of_search(prepared, tune)};
-  if (tune.folds > 0) {
-    problem.folds = make_folds(table, prepared.schema.label, tune.folds,
-                               Random(options.seed).split(kFoldStream));
-  }
+  deal_folds(problem, 0);
   return problem;
 }
 
@@ -112,45 +131,55 @@ std::optional<double> judge_training(const Table& table, const Table* valid,
   return result.history.back().valid_metric;
 }
 
-std::optional<double> judge(const Problem& problem, TrainOptions options,
+std::optional<double> judge(const Problem& problem, TrainOptions options, int repeat,
                             const TrainControl& control) {
   options.threads = 1;
   options.ensemble = 1;
-  if (problem.folds.empty())
+  options.seed = seed_of(problem, repeat);
+  if (problem.num_folds == 0)
     return judge_training(problem.table, problem.valid, options, false, control);
   options.task = problem.schema.label.task;  // a fold may not show it
   double sum = 0;
-  for (const Fold& fold : problem.folds) {
+  for (const Fold& fold : problem.folds[static_cast<std::size_t>(repeat)]) {
     const auto value = judge_training(fold.train, &fold.valid, options, true, control);
     if (!value) return std::nullopt;
     sum += *value;
   }
-  return sum / static_cast<double>(problem.folds.size());
+  return sum / problem.num_folds;
 }
 
-// Runs jobs on all threads until there are no more, the time is over or somebody asks to stop.
+// A training to come: one of the search, or a repeat of one.
+struct Run {
+  Job job;
+  int repeat = 0;
+};
+
+// Trials, then repeats of the best of them, on all threads.
 class Search {
  public:
-  Search(const Problem& problem, const SearchSpace& space, const TuneOptions& tune,
+  Search(Problem& problem, const SearchSpace& space, const TuneOptions& tune,
          const TuneControl& control)
       : problem_(problem),
         space_(space),
+        tune_(tune),
         control_(control),
-        minutes_(tune.minutes),
         halving_(tune.trials == 0 && tune.minutes == 0 ? kTrialsWithoutEnd : tune.trials),
         results_(control.results, problem.fingerprint),
-        runs_(results_.earlier()),
-        on_stop_(control.stop, [this] { stop_.request_stop(); }) {
+        runs_(results_.earlier()) {
     for (const TuneRun& run : runs_) {
       require_drawn(run);
       know(run);
     }
   }
 
-  std::vector<TuneRun> run() {
+  std::vector<TuneTrial> run() {
     ThreadPool pool(problem_.base.threads);
-    pool.run(pool.size(), [this](int) { work(); });
-    return std::move(runs_);
+    work_in(pool, kShareOfSearch, [this] { return next_of_search(); });
+    std::vector<TuneTrial> trials;
+    for (TuneRun& run : ranked(runs_, problem_.metric)) trials.push_back({.run = std::move(run)});
+    if (trials.size() > 1 && tune_.confirm > 0 && !control_.stop.stop_requested())
+      confirm(trials, pool);
+    return trials;
   }
 
  private:
@@ -168,77 +197,144 @@ class Search {
   }
 
   void know(const TuneRun& run) {
-    known_[{run.trial, run.epochs}] = run.valid_metric;
+    known_[{run.trial, run.epochs, run.repeat}] = run.valid_metric;
     defaults_known_ |= run.trial == 1;
   }
 
-  void work() {
+  // Nothing if it is still to be trained.
+  std::optional<double> known_value(const Run& run) const {
+    const auto found = known_.find({run.job.trial, epochs_of(run.job), run.repeat});
+    return found == known_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  std::optional<Run> next_of_search() {
+    const std::optional<Job> job = halving_.next();
+    return job ? std::optional(Run{*job}) : std::nullopt;
+  }
+
+  // Orders the leaders and the defaults by the mean of their repeats, and puts them first. Only
+  // repeats that all of them have finished count.
+  void confirm(std::vector<TuneTrial>& trials, ThreadPool& pool) {
+    const auto defaults =
+        std::ranges::find(trials, 1, [](const TuneTrial& t) { return t.run.trial; });
+    auto others = trials.begin() + std::min(std::ssize(trials), kLeaders);
+    if (defaults >= others && defaults != trials.end())
+      others = std::rotate(others, defaults, defaults + 1);
+    const std::span<TuneTrial> finalists(trials.begin(), others);
+    deal_folds(problem_, tune_.confirm);
+    std::vector<Run> planned;
+    for (int repeat = 1; repeat <= tune_.confirm; ++repeat) {
+      for (const TuneTrial& trial : finalists)
+        planned.push_back({{trial.run.trial, trial.run.rung}, repeat});
+    }
+    confirming_ = true;
+    work_in(pool, 1, [&planned, at = std::size_t{0}]() mutable {
+      return at < planned.size() ? std::optional(planned[at++]) : std::nullopt;
+    });
+
+    const auto is_finished = [this](const Run& run) { return known_value(run).has_value(); };
+    std::vector<double> sums(finalists.size(), 0.0);
+    int repeats = 0;
+    for (auto at = planned.begin(); at != planned.end(); at += std::ssize(finalists), ++repeats) {
+      const std::span<const Run> together(at, finalists.size());
+      if (!std::ranges::all_of(together, is_finished)) break;
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += *known_value(together[i]);
+    }
+    if (repeats == 0) return;  // the time is over
+    for (std::size_t i = 0; i < sums.size(); ++i) finalists[i].confirmed = sums[i] / repeats;
+    std::ranges::stable_sort(finalists, {}, [this](const TuneTrial& trial) {
+      const double loss = loss_of(trial.confirmed, problem_.metric);
+      return std::pair(std::isnan(loss), std::isnan(loss) ? 0 : loss);
+    });
+  }
+
+  // Trains what `next` gives on all threads until there is no more, a share of the time is over or
+  // somebody asks to stop.
+  void work_in(ThreadPool& pool, double share_of_time,
+               const std::function<std::optional<Run>()>& next) {
+    std::stop_source stop;
+    const std::stop_callback on_stop(control_.stop, [&] { stop.request_stop(); });
+    const Phase phase{next, 60 * tune_.minutes * share_of_time, stop};
+    pool.run(pool.size(), [&](int) { work(phase); });
+  }
+
+  struct Phase {
+    const std::function<std::optional<Run>()>& next;
+    double end;  // in seconds since the search began; 0: none
+    std::stop_source& stop;
+  };
+
+  void work(const Phase& phase) {
     try {
-      while (const std::optional<Job> job = take_job()) keep(*job, run_job(*job));
+      while (const std::optional<Run> run = take(phase)) keep(*run, train_one(*run, phase), phase);
     } catch (...) {
       const std::lock_guard lock(mutex_);
-      stop_.request_stop();
+      phase.stop.request_stop();
       changed_.notify_all();
       throw;
     }
   }
 
-  // Waits while the only jobs left depend on running ones.
-  std::optional<Job> take_job() {
+  // Waits while the only runs left depend on running ones.
+  std::optional<Run> take(const Phase& phase) {
     std::unique_lock lock(mutex_);
-    while (!stop_.stop_requested()) {
-      const std::optional<Job> job = halving_.next();
-      if (!job) {
+    while (!phase.stop.stop_requested()) {
+      const std::optional<Run> run = phase.next();
+      if (!run) {
         if (running_ == 0) break;
         changed_.wait(lock);
-      } else if (const auto known = known_.find({job->trial, epochs_of(*job)});
-                 known != known_.end()) {
-        halving_.finish(*job, loss_of(known->second, problem_.metric));
+      } else if (const std::optional<double> known = known_value(*run)) {
+        finish(*run, *known);
       } else {
         ++running_;
-        return job;
+        return run;
       }
     }
     return std::nullopt;
   }
 
+  void finish(const Run& run, double value) {
+    if (run.repeat == 0) halving_.finish(run.job, loss_of(value, problem_.metric));
+  }
+
   // Nothing if it was stopped.
-  std::optional<TuneRun> run_job(const Job& job) {
+  std::optional<TuneRun> train_one(const Run& run, const Phase& phase) {
     const Stopwatch watch;
-    const Json settings = space_.draw(job.trial);
+    const Json settings = space_.draw(run.job.trial);
     TrainOptions options = space_.options_of(settings);
-    options.epochs = epochs_at_rung(options.epochs, job.rung);
-    const TrainControl control = {.progress = [this](const Progress&) { tell(nullptr); },
-                                  .stop = stop_.get_token()};
+    options.epochs = epochs_at_rung(options.epochs, run.job.rung);
+    const TrainControl control = {.progress = [&](const Progress&) { tell(nullptr, phase); },
+                                  .stop = phase.stop.get_token()};
     std::optional<double> value;
     try {
-      value = judge(problem_, options, control);
+      value = judge(problem_, options, run.repeat, control);
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::diverged || job.trial == 1) throw;
+      if (error.kind() != ErrorKind::diverged || run.job.trial == 1) throw;
       value = std::nan("");
     }
     if (!value) return std::nullopt;
     if (!std::isfinite(*value)) value = std::nan("");
-    return TuneRun{.trial = job.trial,
-                   .rung = job.rung,
+    return TuneRun{.trial = run.job.trial,
+                   .rung = run.job.rung,
                    .epochs = options.epochs,
+                   .repeat = run.repeat,
                    .settings = settings.dump(),
                    .valid_metric = *value,
                    .seconds = watch.seconds()};
   }
 
-  void keep(const Job& job, const std::optional<TuneRun>& run) {
+  void keep(const Run& run, const std::optional<TuneRun>& finished, const Phase& phase) {
     {
       const std::lock_guard lock(mutex_);
       --running_;
       changed_.notify_all();
-      if (!run) return;
-      runs_.push_back(*run);
-      know(*run);
-      halving_.finish(job, loss_of(run->valid_metric, problem_.metric));
-      record(*run);
+      if (!finished) return;
+      runs_.push_back(*finished);
+      know(*finished);
+      finish(run, finished->valid_metric);
+      record(*finished);
     }
-    tell(&*run);
+    tell(&*finished, phase);
   }
 
   // Failing is no reason to lose the search.
@@ -251,39 +347,38 @@ class Search {
     }
   }
 
-  // Reports, and ends the search when its time is over, though not before the defaults are judged:
+  // Reports, and ends the phase when its time is over, though not before the defaults are judged:
   // whatever is chosen is to be better than them.
-  void tell(const TuneRun* finished) {
+  void tell(const TuneRun* finished, const Phase& phase) {
     const std::lock_guard lock(mutex_);
     const double seconds = watch_.seconds();
-    if (minutes_ > 0 && seconds >= 60 * minutes_ && defaults_known_) stop_.request_stop();
+    if (phase.end > 0 && seconds >= phase.end && defaults_known_) phase.stop.request_stop();
     if (!control_.progress) return;
     control_.progress({.metric = problem_.metric,
                        .runs = runs_,
                        .finished = finished,
+                       .confirming = confirming_,
                        .running = running_,
                        .seconds = seconds});
   }
 
-  const Problem& problem_;
+  Problem& problem_;
   const SearchSpace& space_;
+  const TuneOptions& tune_;
   const TuneControl& control_;
-  const double minutes_;
   const Stopwatch watch_;
+  bool confirming_ = false;
 
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
   Halving halving_;
   TuneResults results_;
   std::vector<TuneRun> runs_;
-  // By trial and epochs: from earlier lives, and from a rung with as many epochs.
-  std::map<std::pair<int, int>, double> known_;
+  // By trial, epochs and repeat: from earlier lives, and from a rung with as many epochs.
+  std::map<std::tuple<int, int, int>, double> known_;
   bool defaults_known_ = false;
   int running_ = 0;
   bool warned_ = false;
-
-  std::stop_source stop_;
-  std::stop_callback<std::function<void()>> on_stop_;
 };
 
 }  // namespace
@@ -295,7 +390,9 @@ std::vector<TuneRun> ranked(std::span<const TuneRun> runs, Metric metric) {
     const double loss = loss_of(run.valid_metric, metric);
     return std::tuple(std::isnan(loss), std::isnan(loss) ? 0 : loss, run.trial, run.rung);
   };
-  std::vector<TuneRun> sorted(runs.begin(), runs.end());
+  std::vector<TuneRun> sorted;
+  std::ranges::copy_if(runs, std::back_inserter(sorted),
+                       [](const TuneRun& run) { return run.repeat == 0; });
   std::ranges::sort(sorted, {}, key);
   std::vector<TuneRun> best;
   std::set<int> seen;
@@ -307,15 +404,14 @@ std::vector<TuneRun> ranked(std::span<const TuneRun> runs, Metric metric) {
 
 TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptions& tune_options,
                 const TuneControl& control) {
-  const Problem problem = pose(table, options, tune_options, control);
+  Problem problem = pose(table, options, tune_options, control);
   const SearchSpace space(problem.base, tune_options, problem.train_rows, problem.schema);
-  std::vector<TuneRun> runs =
-      ranked(Search(problem, space, tune_options, control).run(), problem.metric);
+  std::vector<TuneTrial> trials = Search(problem, space, tune_options, control).run();
   const bool stopped = control.stop.stop_requested();
 
-  TrainOptions best = space.options_of(space.draw(runs.empty() ? 1 : runs.front().trial));
-  if (!runs.empty()) best.epochs = runs.front().epochs;
-  TuneResult result{.runs = std::move(runs),
+  TrainOptions best = space.options_of(space.draw(trials.empty() ? 1 : trials.front().run.trial));
+  if (!trials.empty()) best.epochs = trials.front().run.epochs;
+  TuneResult result{.trials = std::move(trials),
                     .trained = train(table, best,
                                      {.valid = control.valid,
                                       .progress = control.final_progress,

@@ -35,29 +35,34 @@ auto read_line(std::string_view line, const std::string& place, Read&& read) {
 
 std::string format_run(const TuneRun& run, Metric metric) {
   const Json value = std::isnan(run.valid_metric) ? Json() : Json(run.valid_metric);
-  const Json json = {{"trial", run.trial},        {"rung", run.rung},
-                     {"epochs", run.epochs},      {"settings", Json::parse(run.settings)},
-                     {"metric", to_word(metric)}, {"value", value},
+  const Json json = {{"trial", run.trial},
+                     {"rung", run.rung},
+                     {"epochs", run.epochs},
+                     {"repeat", run.repeat},
+                     {"settings", Json::parse(run.settings)},
+                     {"metric", to_word(metric)},
+                     {"value", value},
                      {"seconds", run.seconds}};
   return json.dump();
 }
 
 TuneRun parse_run(std::string_view line, const std::string& place) {
   return read_line(line, place, [&](const Json& json) {
-    const auto whole = [&](const char* name, std::int64_t most) {
+    const auto whole = [&](const char* name, std::int64_t least, std::int64_t most) {
       const Json& value = json.at(name);
-      const std::int64_t number = value.is_number_integer() ? value.get<std::int64_t>() : 0;
-      if (number < 1 || number > most)
-        fail(place, fmt::format("'{}' is not a whole number from 1 to {}", name, most));
+      const std::int64_t number = value.is_number_integer() ? value.get<std::int64_t>() : -1;
+      if (number < least || number > most)
+        fail(place, fmt::format("'{}' is not a whole number from {} to {}", name, least, most));
       return static_cast<int>(number);
     };
     constexpr std::int64_t kMost = std::numeric_limits<int>::max();
     const Json& settings = json.at("settings");
     if (!settings.is_object()) fail(place, "'settings' is no object");
     const Json& value = json.at("value");
-    return TuneRun{.trial = whole("trial", kMost),
-                   .rung = whole("rung", kRungs),
-                   .epochs = whole("epochs", kMost),
+    return TuneRun{.trial = whole("trial", 1, kMost),
+                   .rung = whole("rung", 1, kRungs),
+                   .epochs = whole("epochs", 1, kMost),
+                   .repeat = whole("repeat", 0, kMost),
                    .settings = settings.dump(),
                    .valid_metric = value.is_null() ? std::nan("") : value.get<double>(),
                    .seconds = json.at("seconds").get<double>()};

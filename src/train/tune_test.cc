@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -42,19 +43,20 @@ TrainOptions loan_options(int threads = 2) {
 std::string bytes_of(const TrainResult& result) { return format_model(result.model.data()); }
 
 // Without the seconds, which differ from run to run.
-std::vector<std::string> texts_of(const std::vector<TuneRun>& runs) {
+std::vector<std::string> texts_of(const std::vector<TuneTrial>& trials) {
   std::vector<std::string> texts;
-  for (const TuneRun& run : runs) {
+  for (const TuneTrial& trial : trials) {
+    const TuneRun& run = trial.run;
     std::ostringstream text;
     text << run.trial << " " << run.rung << " " << run.epochs << " " << run.settings << " "
-         << std::hexfloat << run.valid_metric;
+         << std::hexfloat << run.valid_metric << " " << trial.confirmed;
     texts.push_back(text.str());
   }
   return texts;
 }
 
 std::string run_line(const std::string& trial, const std::string& settings) {
-  return "{\"trial\":" + trial + ",\"rung\":3,\"epochs\":9,\"settings\":" + settings +
+  return "{\"trial\":" + trial + ",\"rung\":3,\"epochs\":9,\"repeat\":0,\"settings\":" + settings +
          ",\"value\":0.4,\"seconds\":1}\n";
 }
 
@@ -82,9 +84,9 @@ TEST_F(Tune, OneTrialIsTheDefaultsAndTheModelThatOfTrain) {
     TrainOptions options = loan_options();
     options.architecture = architecture;
     const TuneResult result = tune(loans(), options, {.trials = 1});
-    ASSERT_EQ(result.runs.size(), 1u);
-    EXPECT_EQ(result.runs[0].settings, "{}");
-    EXPECT_EQ(result.runs[0].epochs, 9);
+    ASSERT_EQ(result.trials.size(), 1u);
+    EXPECT_EQ(result.trials[0].run.settings, "{}");
+    EXPECT_EQ(result.trials[0].run.epochs, 9);
     EXPECT_EQ(bytes_of(result.trained), bytes_of(train(loans(), options)));
   }
 }
@@ -96,7 +98,7 @@ TEST_F(Tune, EveryPresetCanBeTuned) {
     options.architecture = architecture;
     options.epochs = 2;
     const TuneResult result = tune(few, options, {.trials = 5});
-    EXPECT_EQ(result.runs.size(), 5u) << architecture;
+    EXPECT_EQ(result.trials.size(), 5u) << architecture;
     EXPECT_EQ(bytes_of(train(few, result.trained.options)), bytes_of(result.trained))
         << architecture;
   }
@@ -114,40 +116,83 @@ TEST_F(Tune, AnErrorThatIsNoDivergenceEndsTheSearch) {
 TEST_F(Tune, ATrialIsNotTrainedTwiceWithTheSameEpochs) {
   TrainOptions options = loan_options();
   options.epochs = 1;
-  const auto search = [&] { return tune(loans(), options, {.trials = 7}, {.results = results_}); };
+  const auto search = [&] {
+    return tune(loans(), options, {.trials = 7, .confirm = 0}, {.results = results_});
+  };
   const TuneResult result = search();
-  EXPECT_EQ(result.runs.size(), 7u);
+  EXPECT_EQ(result.trials.size(), 7u);
   EXPECT_EQ(lines().size(), 1u + 7u);
-  EXPECT_EQ(texts_of(search().runs), texts_of(result.runs));
+  EXPECT_EQ(texts_of(search().trials), texts_of(result.trials));
   EXPECT_EQ(lines().size(), 1u + 7u);
 }
 
 TEST_F(Tune, TheResultDoesNotDependOnTheThreads) {
   const TuneResult one = tune(loans(), loan_options(1), {.trials = 12});
   const TuneResult three = tune(loans(), loan_options(3), {.trials = 12});
-  EXPECT_EQ(one.runs.size(), 12u);
-  EXPECT_EQ(texts_of(one.runs), texts_of(three.runs));
+  EXPECT_EQ(one.trials.size(), 12u);
+  EXPECT_EQ(texts_of(one.trials), texts_of(three.trials));
   EXPECT_EQ(bytes_of(one.trained), bytes_of(three.trained));
 }
 
-TEST_F(Tune, TheFinalModelIsTheBestRunOfAnyRungAndNoWorseThanTheDefaults) {
+TEST_F(Tune, UnconfirmedTheBestRunOfAnyRungWins) {
   TrainOptions options = loan_options();
   options.epochs = 90;  // more than these rows need
-  const TuneResult result = tune(loans(), options, {.trials = 12});
-  const TuneRun& best = result.runs.front();
+  const TuneResult result = tune(loans(), options, {.trials = 12, .confirm = 0});
+  const TuneRun& best = result.trials.front().run;
   EXPECT_LT(best.rung, 3);
   EXPECT_EQ(result.trained.best.front().valid_metric, best.valid_metric);
   EXPECT_EQ(result.trained.options.epochs, best.epochs);
-  for (const TuneRun& run : result.runs) EXPECT_GE(run.valid_metric, best.valid_metric);
+  for (const TuneTrial& trial : result.trials) {
+    EXPECT_GE(trial.run.valid_metric, best.valid_metric);
+    EXPECT_TRUE(std::isnan(trial.confirmed));
+  }
   EXPECT_EQ(bytes_of(train(loans(), result.trained.options)), bytes_of(result.trained));
+}
+
+TEST_F(Tune, TheMeanOfTheRepeatsDecidesAmongTheBestAndTheDefaults) {
+  for (const int folds : {0, 3}) {
+    fs::remove(results_);
+    const TuneOptions twice = {.trials = 12, .confirm = 2, .folds = folds};
+    const TuneResult result = tune(loans(), loan_options(), twice, {.results = results_});
+    std::map<int, std::vector<double>> repeats;  // by trial
+    std::map<int, double> searched;
+    for (const std::string& line : lines()) {
+      const Json run = Json::parse(line);
+      if (!run.contains("trial")) continue;
+      const int trial = run["trial"];
+      const double value = run["value"];
+      if (run["repeat"] > 0)
+        repeats[trial].push_back(value);
+      else
+        searched[trial] = std::min(value, searched.emplace(trial, value).first->second);
+    }
+    ASSERT_GE(repeats.size(), 3u);
+    EXPECT_LE(repeats.size(), 4u);
+    EXPECT_TRUE(repeats.contains(1));
+    double before = 0;
+    for (std::size_t i = 0; i < result.trials.size(); ++i) {
+      const TuneTrial& trial = result.trials[i];
+      EXPECT_EQ(std::isnan(trial.confirmed), i >= repeats.size());
+      EXPECT_EQ(trial.run.valid_metric, searched[trial.run.trial]);
+      if (i >= repeats.size()) continue;
+      const std::vector<double>& values = repeats.at(trial.run.trial);
+      ASSERT_EQ(values.size(), 2u);
+      EXPECT_NE(values[0], values[1]);  // other seeds
+      EXPECT_NE(values[0], trial.run.valid_metric);
+      EXPECT_DOUBLE_EQ(trial.confirmed, (values[0] + values[1]) / 2);
+      EXPECT_GE(trial.confirmed, before);
+      before = trial.confirmed;
+    }
+    EXPECT_EQ(result.trained.options.epochs, result.trials.front().run.epochs);
+  }
 }
 
 TEST_F(Tune, ALargerMetricIsBetterWhereItIs) {
   TrainOptions options = loan_options();
   options.metric = Metric::auc;
   const TuneResult result = tune(loans(), options, {.trials = 6});
-  for (const TuneRun& run : result.runs)
-    EXPECT_LE(run.valid_metric, result.runs.front().valid_metric);
+  ASSERT_FALSE(std::isnan(result.trials[1].confirmed));
+  EXPECT_GE(result.trials[0].confirmed, result.trials[1].confirmed);
 }
 
 TEST_F(Tune, SettingsThatDivergeAreTheWorstAndDoNotEndTheSearch) {
@@ -159,10 +204,10 @@ TEST_F(Tune, SettingsThatDivergeAreTheWorstAndDoNotEndTheSearch) {
     return tune(loans(), loan_options(), diverging, {.results = results_});
   };
   const TuneResult result = search();
-  EXPECT_EQ(result.runs.front().trial, 1);
-  EXPECT_TRUE(std::isnan(result.runs.back().valid_metric));
+  EXPECT_EQ(result.trials.front().run.trial, 1);
+  EXPECT_TRUE(std::isnan(result.trials.back().run.valid_metric));
   EXPECT_THAT(lines(), Contains(HasSubstr("\"value\":null")));
-  EXPECT_EQ(texts_of(search().runs), texts_of(result.runs));
+  EXPECT_EQ(texts_of(search().trials), texts_of(result.trials));
 }
 
 TEST_F(Tune, TheFinalModelMayBeAnEnsemble) {
@@ -179,7 +224,7 @@ TEST_F(Tune, ASearchThatWasCutOffAnywhereGoesOnAndEndsTheSame) {
     for (std::size_t i = 0; i < kept; ++i) text += whole[i] + "\n";
     write(text + (kept < whole.size() ? whole[kept].substr(0, whole[kept].size() / 2) : ""));
     const TuneResult resumed = tune_to_file(10);
-    EXPECT_EQ(texts_of(resumed.runs), texts_of(undisturbed.runs)) << kept;
+    EXPECT_EQ(texts_of(resumed.trials), texts_of(undisturbed.trials)) << kept;
     EXPECT_EQ(bytes_of(resumed.trained), bytes_of(undisturbed.trained)) << kept;
     std::vector<std::string> now = lines();
     ASSERT_EQ(now.size(), whole.size()) << kept;
@@ -192,11 +237,11 @@ TEST_F(Tune, ASearchThatWasCutOffAnywhereGoesOnAndEndsTheSame) {
 TEST_F(Tune, MoreTrialsGoOnFromFewer) {
   tune_to_file(4);
   tune_to_file(12);
-  std::set<std::pair<int, int>> seen;
+  std::set<std::tuple<int, int, int>> seen;
   const std::vector<std::string> all = lines();
   for (std::size_t i = 1; i < all.size(); ++i) {
     const Json run = Json::parse(all[i]);
-    EXPECT_TRUE(seen.emplace(run["trial"], run["rung"]).second) << all[i];
+    EXPECT_TRUE(seen.emplace(run["trial"], run["rung"], run["repeat"]).second) << all[i];
   }
 }
 
@@ -245,9 +290,9 @@ TEST_F(Tune, FoldsJudgeEachRowOnceAndTheFinalModelTrainsOnAll) {
   const TuneResult result = tune(loans(), loan_options(), {.trials = 3, .folds = 4});
   EXPECT_EQ(result.trained.train_rows, 400u);
   EXPECT_EQ(result.trained.valid_rows, 0u);
-  ASSERT_EQ(result.runs.size(), 3u);
-  EXPECT_EQ(texts_of(result.runs),
-            texts_of(tune(loans(), loan_options(1), {.trials = 3, .folds = 4}).runs));
+  ASSERT_EQ(result.trials.size(), 3u);
+  EXPECT_EQ(texts_of(result.trials),
+            texts_of(tune(loans(), loan_options(1), {.trials = 3, .folds = 4}).trials));
 
   const Label label = result.trained.model.schema().label;
   const std::vector<Fold> folds = make_folds(loans(), label, 4, Random(1));
@@ -273,8 +318,8 @@ TEST_F(Tune, FoldsReadColumnsThatAreBorrowed) {
     borrowing.columns[i].borrowed = kept[i];
   }
   const TuneOptions tune_options = {.trials = 2, .folds = 2};
-  EXPECT_EQ(texts_of(tune(borrowing, loan_options(), tune_options).runs),
-            texts_of(tune(loans(), loan_options(), tune_options).runs));
+  EXPECT_EQ(texts_of(tune(borrowing, loan_options(), tune_options).trials),
+            texts_of(tune(loans(), loan_options(), tune_options).trials));
 }
 
 TEST_F(Tune, AStopEndsTheSearchWithTheBestSoFar) {
@@ -289,15 +334,16 @@ TEST_F(Tune, AStopEndsTheSearchWithTheBestSoFar) {
                                   .stop = stop.get_token()});
   EXPECT_TRUE(result.stopped);
   EXPECT_FALSE(result.trained.stopped);
-  EXPECT_LT(result.runs.size(), 20u);
-  EXPECT_EQ(result.trained.best.front().valid_metric, result.runs.front().valid_metric);
+  EXPECT_LT(result.trials.size(), 20u);
+  EXPECT_EQ(result.trained.best.front().valid_metric, result.trials.front().run.valid_metric);
 }
 
 TEST_F(Tune, TimeEndsASearchOnceTheDefaultsAreJudged) {
   const TuneResult result = tune(loans(), loan_options(), {.minutes = 1e-9});
   EXPECT_FALSE(result.stopped);
-  EXPECT_EQ(std::ranges::count(result.runs, 1, &TuneRun::trial), 1);
-  EXPECT_LT(result.runs.size(), 30u);
+  EXPECT_EQ(
+      std::ranges::count_if(result.trials, [](const TuneTrial& t) { return t.run.trial == 1; }), 1);
+  EXPECT_LT(result.trials.size(), 30u);
 }
 
 TEST_F(Tune, RefusesWhatLeavesNothingToChooseOn) {
