@@ -200,7 +200,7 @@ TEST_F(Crash, StoppedByASignalATuneSavesAModelAndCanGoOn) {
   EXPECT_THAT(read(root_ / "err"), HasSubstr("stopped early"));
   must("verify model.esp");
   const std::string before = read(path("runs.jsonl"));
-  must(args + " --trials 1");
+  must(args + " --trials 1 --confirm 0");
   EXPECT_EQ(read(path("runs.jsonl")), before);
 }
 

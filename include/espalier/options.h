@@ -16,7 +16,7 @@ namespace espalier {
 
 enum class ClassWeight { none, balanced };
 enum class MonotoneCalibrators { required, all };
-enum class Keypoints { distinct, quantile, uniform };
+enum class Keypoints { automatic, distinct, quantile, uniform };
 enum class Initialization { automatic, data, paper };
 enum class Schedule { automatic, cosine, constant };
 enum class Projection { automatic, sweep, exact, admm };
@@ -31,7 +31,7 @@ struct Words<MonotoneCalibrators> {
 };
 template <>
 struct Words<Keypoints> {
-  static constexpr std::string_view list[] = {"distinct", "quantile", "uniform"};
+  static constexpr std::string_view list[] = {"automatic", "distinct", "quantile", "uniform"};
 };
 template <>
 struct Words<Initialization> {
@@ -63,7 +63,7 @@ struct TrainOptions {
   // The model.
   std::string architecture = "dln";
   MonotoneCalibrators monotone_calibrators = MonotoneCalibrators::required;
-  Keypoints keypoints = Keypoints::distinct;
+  Keypoints keypoints = Keypoints::automatic;
   int continuous_keypoints = 0;  ///< 0 chooses
   Initialization initialization = Initialization::automatic;
   double lattice_noise = 0;  ///< the paper's 1/n
@@ -123,14 +123,13 @@ void visit_fields(Options& o, Visitor&& visit) {
               "which calibrators must rise: only those of monotone inputs, or all"},
         o.monotone_calibrators);
   visit(Field{"keypoints",
-              "where first-layer calibrators bend: evenly among the distinct values (at all of "
-              "them if they "
-              "are few), at quantiles of the rows, or uniformly over the range"},
+              "where first-layer calibrators bend: at all values of a column if they are few, else "
+              "evenly among them (distinct) or among the rows (quantile); or uniformly over the "
+              "range; automatic: quantile from 20,000 rows on, distinct below"},
         o.keypoints);
   visit(Field{"continuous_keypoints",
-              "with distinct keypoints: how many for a column with more values than its calibrator "
-              "has keypoints, "
-              "whose curve should be smooth; 0 chooses for a preset, else takes all",
+              "distinct or quantile keypoints of a column with more values than its calibrator has "
+              "keypoints, whose curve should be smooth; 0 chooses for a preset, else takes all",
               0, 1e6},
         o.continuous_keypoints);
   visit(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -254,20 +255,18 @@ std::vector<float> uniformly_over(double lo, double hi, int count) {
   return picked;
 }
 
-std::vector<float> choose_keypoints(const KeypointPlan& plan, std::vector<float> sorted) {
+std::vector<float> choose_keypoints(const KeypointPlan& plan, const std::vector<float>& sorted) {
   if (plan.range) return uniformly_over(plan.range->lo, plan.range->hi, plan.count);
   const float lo = sorted.front(), hi = sorted.back();
   if (lo == hi)
     return {lo, std::nextafter(lo + std::abs(lo) + 1, std::numeric_limits<float>::infinity())};
   if (plan.mode == Keypoints::uniform) return uniformly_over(lo, hi, plan.count);
-  if (plan.mode == Keypoints::distinct)
-    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  if (sorted.size() > static_cast<std::size_t>(plan.count)) {
-    const bool continuous = plan.mode == Keypoints::distinct && plan.continuous_count > 0;
-    sorted =
-        evenly_among(sorted, continuous ? std::min(plan.continuous_count, plan.count) : plan.count);
-  }
-  return sorted;
+  std::vector<float> values;
+  std::ranges::unique_copy(sorted, std::back_inserter(values));
+  if (values.size() <= static_cast<std::size_t>(plan.count)) return values;
+  return evenly_among(
+      plan.mode == Keypoints::quantile ? sorted : values,
+      plan.continuous_count > 0 ? std::min(plan.continuous_count, plan.count) : plan.count);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ std::vector<Feature> build_features(const Table& table, const TrainOptions& opti
 struct KeypointPlan {
   Keypoints mode = Keypoints::distinct;
   int count = 20;
-  int continuous_count = 0;         // distinct: for columns with more than `count` values; 0: count
+  int continuous_count = 0;         // for columns with more than `count` values; 0: count
   std::optional<Range> range = {};  // uniform over this range instead, for all features
   bool learn_missing = true;        // whether a calibrator can learn an output for missing cells
 };

@@ -126,6 +126,8 @@ TEST(Keypoints, SitAtDistinctValuesQuantilesOrUniformly) {
               ElementsAre(1, 2, 4, 9));
   EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::distinct, .count = 3}), ElementsAre(1, 4, 9));
   EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::quantile, .count = 3}), ElementsAre(1, 9));
+  EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::quantile, .count = 4}),
+              ElementsAre(1, 2, 4, 9));
   EXPECT_THAT(keypoints_of(text, {.mode = Keypoints::uniform, .count = 5}),
               ElementsAre(1, 3, 5, 7, 9));
   EXPECT_THAT(keypoints_of(text, {.count = 3, .range = Range{-100, 100}}),
@@ -134,7 +136,10 @@ TEST(Keypoints, SitAtDistinctValuesQuantilesOrUniformly) {
 
 TEST(Keypoints, AContinuousColumnMayHaveFewerThanOneOfAtoms) {
   const char* text = "x,y\n1,0\n2,1\n3,0\n4,1\n5,0\n";
-  EXPECT_THAT(keypoints_of(text, {.count = 4, .continuous_count = 3}), ElementsAre(1, 3, 5));
+  for (const Keypoints mode : {Keypoints::distinct, Keypoints::quantile}) {
+    EXPECT_THAT(keypoints_of(text, {.mode = mode, .count = 4, .continuous_count = 3}),
+                ElementsAre(1, 3, 5));
+  }
   EXPECT_THAT(keypoints_of(text, {.count = 5, .continuous_count = 3}), ElementsAre(1, 2, 3, 4, 5));
 }
 

@@ -308,6 +308,8 @@ void resolve_options(std::size_t rows, const std::vector<Feature>& features,
   const auto calibrators = input_calibrators(parse_architecture(options.architecture));
   const bool has_range = calibrators && calibrators->range;
   if (has_range) options.keypoints = Keypoints::uniform;
+  if (options.keypoints == Keypoints::automatic)
+    options.keypoints = few_rows ? Keypoints::distinct : Keypoints::quantile;
   if (options.ensemble == 0)
     options.ensemble = preset != nullptr && rows < 5000 ? recipe.ensemble : 1;
   if (preset != nullptr && !has_range && options.continuous_keypoints == 0)

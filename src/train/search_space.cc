@@ -65,8 +65,10 @@ Dimensions default_ranges(const TrainOptions& settled) {
                        range_of("lattice_laplacian", 0.00001, 0.01),
                        range_of("lattice_torsion", 0.00001, 0.01),
                        range_of("lattice_noise", 0.01, 0.3)};
-  if (settled.continuous_keypoints > 0 && settled.keypoints == Keypoints::distinct)
+  if (settled.continuous_keypoints > 0 && settled.keypoints != Keypoints::uniform) {
     ranges.push_back(around("continuous_keypoints", settled.continuous_keypoints, 2, 4));
+    ranges.push_back({.name = "keypoints", .words = {"distinct", "quantile"}});
+  }
   return ranges;
 }
 
@@ -121,7 +123,7 @@ bool is_felt(std::string_view name, const Architecture& architecture) {
       return layer.kind == LayerKind::lin && layer.outputs != 1 && !is_last;
     });
   }
-  if (name == "continuous_keypoints") {
+  if (name == "continuous_keypoints" || name == "keypoints") {
     const auto calibrators = input_calibrators(architecture);
     return calibrators && !calibrators->range;
   }

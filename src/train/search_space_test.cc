@@ -137,7 +137,8 @@ TEST(SearchSpace, TrialsOfEveryPresetCanBeBuiltAndDoNotDependOnTheRowsOfAFold) {
 TEST(SearchSpace, NothingIsSearchedThatDoesNothing) {
   const std::tuple<const char*, std::vector<const char*>, std::vector<const char*>> cases[] = {
       {"dln",
-       {"weight_decay", "lattice_noise", "continuous_keypoints", "lattices", "monotone_share"},
+       {"weight_decay", "lattice_noise", "continuous_keypoints", "keypoints", "lattices",
+        "monotone_share"},
        {}},
       {"dln-one-lattice", {"weight_decay", "lattice_size"}, {"lattices"}},
       {"dln-lattice", {"lattices", "lattice_size"}, {}},
@@ -147,10 +148,10 @@ TEST(SearchSpace, NothingIsSearchedThatDoesNothing) {
        {"weight_decay", "lattice_noise", "lattice_laplacian", "lattices", "inner_keypoints"}},
       {"min-max",
        {"weight_decay", "lattices", "lattice_size"},
-       {"calibrator_hessian", "calibrator_laplacian", "continuous_keypoints", "lattice_noise",
-        "input_keypoints", "monotone_share"}},
+       {"calibrator_hessian", "calibrator_laplacian", "continuous_keypoints", "keypoints",
+        "lattice_noise", "input_keypoints", "monotone_share"}},
       {"monotonic-dnn", {"weight_decay"}, {"calibrator_hessian", "lattices"}},
-      {"dln-paper", {"calibrator_hessian"}, {"continuous_keypoints", "lattices"}},
+      {"dln-paper", {"calibrator_hessian"}, {"continuous_keypoints", "keypoints", "lattices"}},
       {"dln(2x2)",
        {"continuous_keypoints", "weight_decay"},
        {"lattices", "lattice_size", "input_keypoints", "inner_keypoints", "monotone_share"}},
@@ -162,6 +163,7 @@ TEST(SearchSpace, NothingIsSearchedThatDoesNothing) {
   }
   const SearchSpace uniform = space_of({.keypoints = Keypoints::uniform}, {});
   EXPECT_FALSE(find(uniform, "continuous_keypoints"));
+  EXPECT_FALSE(find(uniform, "keypoints"));
 }
 
 TEST(SearchSpace, TheEndsOfSettingsAreNoReasonToFail) {

@@ -137,7 +137,7 @@ TEST_F(Tune, TheResultDoesNotDependOnTheThreads) {
 TEST_F(Tune, UnconfirmedTheBestRunOfAnyRungWins) {
   TrainOptions options = loan_options();
   options.epochs = 90;  // more than these rows need
-  const TuneResult result = tune(loans(), options, {.trials = 12, .confirm = 0});
+  const TuneResult result = tune(loans(), options, {.trials = 20, .confirm = 0});
   const TuneRun& best = result.trials.front().run;
   EXPECT_LT(best.rung, 3);
   EXPECT_EQ(result.trained.best.front().valid_metric, best.valid_metric);
