@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Espalier, untuned, as an ensemble and tuned.
+# Espalier as it comes, as an ensemble, and tuned.
 #
 #   espalier.py SECONDS THREADS FOLDER ...
 #
-# `espalier tune` on the first folder for SECONDS, then `espalier train` with what it found on every
-# folder. A folder without validation rows is tuned by folds and trained without any; there the
-# defaults are an ensemble already. The networks of an ensemble take their validation rows in turn.
+# `espalier tune` on the rows of the first folder for SECONDS, then `espalier train` with what it
+# found on every folder, as an ensemble. The networks of an ensemble take their validation rows in
+# turn. A folder without validation rows is tuned by folds and trained without any; there the
+# defaults are an ensemble already.
 import json
 import sys
 import tempfile
@@ -16,18 +17,26 @@ from program import espalier, output_of
 from protocol import FOLDS
 
 
-def rows_of(folder):
-    """Arguments for the training and the validation rows."""
-    valid = folder / "valid.csv"
-    return [folder / "train.csv", *(["--valid", valid] if valid.exists() else [])]
+ENSEMBLE = 5
+
+
+def variants_of(folder, tuned):
+    """{name: arguments of train}"""
+    options = ["--config", folder / "options.json"]
+    if not (folder / "all.csv").exists():
+        rows = [folder / "train.csv"]
+        return {"defaults": rows + options, "tuned": [*rows, "--config", tuned]}
+    all_rows = [folder / "all.csv", "--ensemble", ENSEMBLE]
+    return {"defaults": [folder / "train.csv", "--valid", folder / "valid.csv", *options],
+            "ensemble": all_rows + options, "tuned": [*all_rows, "--config", tuned]}
 
 
 def tune(folder, seconds, threads, scratch):
     """(a file of the best settings, what is known of the search)"""
-    rows = rows_of(folder)
-    found = espalier("tune", *rows, "--config", folder / "options.json",
-                     *(["--folds", FOLDS] if len(rows) == 1 else []), "--minutes", seconds / 60,
-                     "--threads", threads, "-o", scratch / "tuned.esp", "--quiet")
+    rows = folder / "all.csv"
+    found = espalier("tune", *([rows] if rows.exists() else [folder / "train.csv", "--folds", FOLDS]),
+                     "--config", folder / "options.json", "--minutes", seconds / 60, "--threads",
+                     threads, "-o", scratch / "tuned.esp", "--quiet")
     settings = json.loads((folder / "options.json").read_text()) | found["trained"]["options"]
     config = scratch / "tuned.json"
     config.write_text(json.dumps(settings))
@@ -54,14 +63,9 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         tuned, search = tune(folders[0], float(seconds), threads, Path(scratch))
         for seed, folder in enumerate(folders, 1):
-            defaults = ["--config", folder / "options.json"]
-            variants = [("espalier, defaults", [*rows_of(folder), *defaults], {}),
-                        ("espalier, tuned", [*rows_of(folder), "--config", tuned], search)]
-            if (folder / "all.csv").exists():
-                ensemble = [folder / "all.csv", *defaults, "--ensemble", 5]
-                variants.insert(1, ("espalier, ensemble", ensemble, {}))
-            for name, arguments, more in variants:
-                peers.report(contender=name, version=version, **more,
+            for name, arguments in variants_of(folder, tuned).items():
+                peers.report(contender=f"espalier, {name}", version=version,
+                             **(search if name == "tuned" else {}),
                              **judge(folder, arguments, seed, threads, Path(scratch)))
 
 
