@@ -223,12 +223,26 @@ void add_row_sums(const float* wires, std::size_t n, float* out) {
   }
 }
 
-void sum_of_rows(const float* first, const float* const* rows, std::size_t num_rows, std::size_t n,
-                 float* out) {
-  each_16(n, [&](std::size_t i, auto lanes) HWY_ATTR {
-    V16 sum = load(first + i, lanes);
-    for (std::size_t k = 0; k < num_rows; ++k) sum = sum + load(rows[k] + i, lanes);
-    store(sum, out + i, lanes);
+template <int Vectors, class Lanes>
+HWY_INLINE void sum_of_rows_at(const float* first, const float* const* rows, std::size_t num_rows,
+                               std::size_t i, Lanes lanes, float* out) {
+  V16 sums[Vectors];
+  for (int v = 0; v < Vectors; ++v) sums[v] = load(first + i + 16 * v, lanes);
+  for (std::size_t k = 0; k < num_rows; ++k) {
+    const float* row = rows[k] + i;
+    for (int v = 0; v < Vectors; ++v) sums[v] = sums[v] + load(row + 16 * v, lanes);
+  }
+  for (int v = 0; v < Vectors; ++v) store(sums[v], out + i + 16 * v, lanes);
+}
+
+void sum_of_rows(const float* first, const float* const* rows, std::size_t num_rows,
+                 std::size_t begin, std::size_t end, float* out) {
+  constexpr int kAtOnce = 4;
+  std::size_t i = begin;
+  for (; i + 16 * kAtOnce <= end; i += 16 * kAtOnce)
+    sum_of_rows_at<kAtOnce>(first, rows, num_rows, i, AllLanes{}, out);
+  each_16(end - i, [&](std::size_t more, auto lanes) HWY_ATTR {
+    sum_of_rows_at<1>(first, rows, num_rows, i + more, lanes, out);
   });
 }
 
@@ -354,9 +368,9 @@ void add_outer(const float* x, const float* rows, std::size_t stride, std::size_
 void add_row_sums(const float* wires, std::size_t n, float* out) {
   HWY_DYNAMIC_DISPATCH(add_row_sums)(wires, n, out);
 }
-void sum_of_rows(const float* first, const float* const* rows, std::size_t num_rows, std::size_t n,
-                 float* out) {
-  HWY_DYNAMIC_DISPATCH(sum_of_rows)(first, rows, num_rows, n, out);
+void sum_of_rows(const float* first, const float* const* rows, std::size_t num_rows,
+                 std::size_t begin, std::size_t end, float* out) {
+  HWY_DYNAMIC_DISPATCH(sum_of_rows)(first, rows, num_rows, begin, end, out);
 }
 std::uint64_t rows_equal(float value, const float* wire) {
   return HWY_DYNAMIC_DISPATCH(rows_equal)(value, wire);

@@ -78,21 +78,21 @@ void add_outer(const float* x, const float* rows, std::size_t stride, std::size_
 /// out[i] += sum over the rows r of a tile of wires[i][r], i < n.
 void add_row_sums(const float* wires, std::size_t n, float* out);
 
-/// out[i] = first[i] + rows[0][i] + rows[1][i] + ..., n floats, in that order.
-void sum_of_rows(const float* first, const float* const* rows, std::size_t num_rows, std::size_t n,
-                 float* out);
+/// out[i] = first[i] + rows[0][i] + rows[1][i] + ..., begin <= i < end, in that order.
+void sum_of_rows(const float* first, const float* const* rows, std::size_t num_rows,
+                 std::size_t begin, std::size_t end, float* out);
 
 /// The same for rows that pick(k), k < num_rows, points at.
 inline constexpr std::size_t kPicked = 16;  // at once
 template <class Pick>
-void sum_of_picked(const float* first, std::size_t num_rows, Pick&& pick, std::size_t n,
-                   float* out) {
+void sum_of_picked(const float* first, std::size_t num_rows, Pick&& pick, std::size_t begin,
+                   std::size_t end, float* out) {
   const float* rows[kPicked];
   std::size_t k = 0;
   do {
     const std::size_t count = std::min(kPicked, num_rows - k);
     for (std::size_t i = 0; i < count; ++i) rows[i] = pick(k + i);
-    sum_of_rows(first, rows, count, n, out);
+    sum_of_rows(first, rows, count, begin, end, out);
     first = out;
     k += count;
   } while (k < num_rows);

@@ -21,6 +21,12 @@ namespace espalier {
 // in registers forwards and in the nearest cache backwards.
 constexpr int kBlockInputs = 5;
 
+// From this size on the gradients are matrix products, with blocks over the first kInner inputs:
+// one vector of leaves. Below it these are too small to pay.
+constexpr int kLeastProducts = 7;
+constexpr int kInner = 4;
+constexpr std::size_t kInnerLeaves = 1 << kInner;
+
 }  // namespace espalier
 #endif
 
@@ -185,7 +191,6 @@ HWY_INLINE void block_backward(const float* slopes, const float* x, const float*
     }
   }
 }
-#undef ESPALIER_EACH
 
 // What the sums of a block mean for its leaves.
 template <int Inputs>
@@ -260,6 +265,157 @@ HWY_INLINE void backward(const float* slopes, int outer, const float* x, const f
   fold_outer_backward(x + Inner * kTile, outer, values, weights, grad_x + Inner * kTile);
 }
 
+// Gradients as matrix products. The output is sum_ij slopes_ij h_i l_j, where h weighs the blocks
+// and l has for each pair of inner leaves its weight and that times input 0. With w = g h, the
+// gradient of the output times h,
+//   values_i = sum_j slopes_ij l_j, which give the gradients of the outer inputs,
+//   slices_j = sum_i slopes_ij w_i, which give those of the inner ones,
+// and the gradient of leaf j of block i is the sum over rows of w_i times the weight of the leaf.
+
+constexpr int kPartLeaves = 4;  // of a block at a time: l and slices of a part stay in registers
+
+// values: [blocks][kTile], added to unless it is the first part. slices: [kPartLeaves][kTile].
+HWY_INLINE void multiply_part(const float* slopes, std::size_t blocks, const float* weights,
+                              const Grads* l, bool is_first, float* values, float* slices) {
+  Grads slice[kPartLeaves];
+  for (Grads& each : slice) {
+    ESPALIER_EACH each.v[i] = set(0);
+  }
+  for (std::size_t block = 0; block < blocks; ++block) {
+    Grads value;
+    ESPALIER_EACH value.v[i] = is_first ? set(0) : load(values + block * kTile + 16 * i);
+    for (int j = 0; j < kPartLeaves; ++j) {
+      const V16 slope = set(slopes[block * kInnerLeaves + static_cast<std::size_t>(j)]);
+      ESPALIER_EACH {
+        value.v[i] = fma(slope, l[j].v[i], value.v[i]);
+        slice[j].v[i] = fma(slope, load(weights + block * kTile + 16 * i), slice[j].v[i]);
+      }
+    }
+    ESPALIER_EACH store(value.v[i], values + block * kTile + 16 * i);
+  }
+  for (int j = 0; j < kPartLeaves; ++j) {
+    ESPALIER_EACH store(slice[j].v[i], slices + j * kTile + 16 * i);
+  }
+}
+
+// slices: [kInnerLeaves][kTile]
+HWY_INLINE void multiply_by_slopes(const float* slopes, std::size_t blocks, const float* x,
+                                   const float* weights, float* values, float* slices) {
+  for (int r = 0; r < kTile; r += 16 * kBackwardVectors) {
+    for (int part = 0; part < kPartLeaves; ++part) {
+      const bool right2 = (part & 1) != 0, right3 = (part & 2) != 0;
+      Grads l[kPartLeaves];
+      ESPALIER_EACH {
+        const auto input = [&](int d) HWY_ATTR { return load(x + d * kTile + r + 16 * i); };
+        const auto side = [&](int d, bool right)
+                              HWY_ATTR { return right ? input(d) : set(1) - input(d); };
+        const V16 outside = side(2, right2) * side(3, right3);
+        l[2].v[i] = outside * input(1);
+        l[0].v[i] = outside - l[2].v[i];
+        l[1].v[i] = l[0].v[i] * input(0);
+        l[3].v[i] = l[2].v[i] * input(0);
+      }
+      multiply_part(slopes + kPartLeaves * part, blocks, weights + r, l, part == 0, values + r,
+                    slices + kPartLeaves * part * kTile + r);
+    }
+  }
+}
+
+// values[0 .. 2^inputs) at x[0], x[kTile], ..., folded in place.
+template <int Inputs>
+HWY_INLINE V16 fold_at(V16* values, const float* x) {
+  for (int d = 0, width = 1 << Inputs; width > 1; ++d) {
+    width /= 2;
+    for (int k = 0; k < width; ++k) {
+      const V16 left = values[2 * k];
+      values[k] = fma(load(x + d * kTile), values[2 * k + 1] - left, left);
+    }
+  }
+  return values[0];
+}
+
+// What the slices mean for the inner inputs: their gradient is the slope of sum_j slices_j l_j.
+HWY_INLINE void inner_gradients(const float* slices, const float* x, float* grad_x) {
+  constexpr int kPairs = kInnerLeaves / 2;
+  for (int r = 0; r < kTile; r += 16) {
+    V16 values[kPairs], steps[kPairs];
+    for (int p = 0; p < kPairs; ++p) {
+      steps[p] = load(slices + (2 * p + 1) * kTile + r);
+      values[p] = fma(load(x + r), steps[p], load(slices + 2 * p * kTile + r));
+    }
+    const float* x1 = x + kTile + r;
+    const float* x2 = x1 + kTile;
+    const float* x3 = x2 + kTile;
+    store(fold_at<3>(steps, x1), grad_x + r);
+    for (int k = 0; k < 4; ++k) {
+      steps[k] = values[2 * k + 1] - values[2 * k];
+      values[k] = fma(load(x1), steps[k], values[2 * k]);
+    }
+    store(fold_at<2>(steps, x2), grad_x + kTile + r);
+    for (int k = 0; k < 2; ++k) {
+      steps[k] = values[2 * k + 1] - values[2 * k];
+      values[k] = fma(load(x2), steps[k], values[2 * k]);
+    }
+    store(fold_at<1>(steps, x3), grad_x + 2 * kTile + r);
+    store(values[1] - values[0], grad_x + 3 * kTile + r);
+  }
+}
+
+// rows: [kTile][kInnerLeaves], the weights of the leaves of a block.
+HWY_INLINE void weigh_inner_leaves(const float* x, float* rows) {
+  // A weight is a product over the inputs d: of x_d where bit d of the leaf is set, else of 1 -
+  // x_d.
+  HWY_ALIGN float left[kInner][kInnerLeaves], sign[kInner][kInnerLeaves];
+  for (int d = 0; d < kInner; ++d) {
+    for (std::size_t leaf = 0; leaf < kInnerLeaves; ++leaf) {
+      const bool is_right = (leaf >> d & 1) != 0;
+      left[d][leaf] = is_right ? 0 : 1;
+      sign[d][leaf] = is_right ? 1 : -1;
+    }
+  }
+  for (int r = 0; r < kTile; ++r) {
+    const auto factor = [&](int d) HWY_ATTR {
+      return fma(set(x[d * kTile + r]), load(sign[d]), load(left[d]));
+    };
+    store((factor(0) * factor(1)) * (factor(2) * factor(3)), rows + r * 16);
+  }
+}
+
+// Adds the gradients of the leaves of some blocks. grad_theta: [Blocks][kInnerLeaves]
+template <int Blocks>
+HWY_INLINE void add_products(const float* weights, const float* rows, float* grad_theta) {
+  V16 sums[Blocks];
+  for (int b = 0; b < Blocks; ++b) sums[b] = set(0);
+  for (int r = 0; r < kTile; ++r) {
+    const V16 row = load(rows + r * 16);
+    for (int b = 0; b < Blocks; ++b) sums[b] = fma(set(weights[b * kTile + r]), row, sums[b]);
+  }
+  for (int b = 0; b < Blocks; ++b) {
+    float* own = grad_theta + static_cast<std::size_t>(b) * kInnerLeaves;
+    store(load(own) + sums[b], own);
+  }
+}
+
+HWY_INLINE void backward_by_products(const float* slopes, int size, const float* x,
+                                     const float* grad_out, float* grad_x, float* grad_theta,
+                                     float* scratch) {
+  const int outer = size - kInner;
+  const std::size_t blocks = std::size_t{1} << outer;
+  float* weights = scratch;
+  float* values = weights + blocks * kTile;
+  float* slices = values + blocks * kTile;
+  float* rows = slices;  // when those are no longer needed
+  weigh_blocks(x + kInner * kTile, outer, grad_out, weights);
+  multiply_by_slopes(slopes, blocks, x, weights, values, slices);
+  inner_gradients(slices, x, grad_x);
+  weigh_inner_leaves(x, rows);
+  constexpr int kBlocks = 4 * kBackwardVectors;
+  for (std::size_t block = 0; block < blocks; block += kBlocks)
+    add_products<kBlocks>(weights + block * kTile, rows, grad_theta + block * kInnerLeaves);
+  fold_outer_backward(x + kInner * kTile, outer, values, weights, grad_x + kInner * kTile);
+}
+#undef ESPALIER_EACH
+
 void lattice_backward(const float* slopes, int size, const float* x, const float* grad_out,
                       float* grad_x, float* grad_theta, float* scratch) {
   switch (size) {
@@ -271,9 +427,13 @@ void lattice_backward(const float* slopes, int size, const float* x, const float
       return backward<3>(slopes, 0, x, grad_out, grad_x, grad_theta, scratch);
     case 4:
       return backward<4>(slopes, 0, x, grad_out, grad_x, grad_theta, scratch);
+    case 5:
+      return backward<5>(slopes, 0, x, grad_out, grad_x, grad_theta, scratch);
+    case 6:
+      return backward<5>(slopes, 1, x, grad_out, grad_x, grad_theta, scratch);
     default:
-      return backward<kBlockInputs>(slopes, size - kBlockInputs, x, grad_out, grad_x, grad_theta,
-                                    scratch);
+      static_assert(kLeastProducts == 7);
+      return backward_by_products(slopes, size, x, grad_out, grad_x, grad_theta, scratch);
   }
 }
 
@@ -300,9 +460,9 @@ void lattice_forward(const float* slopes, int size, const float* x, float* out) 
 }
 
 std::size_t lattice_scratch(int size) {
-  const int inner = std::min(size, kBlockInputs);
+  const int inner = size >= kLeastProducts ? kInner : std::min(size, kBlockInputs);
   const std::size_t blocks = std::size_t{1} << (size - inner);
-  return 2 * blocks * kTile + std::max<std::size_t>(16, std::size_t{1} << inner) * 16;
+  return (2 * blocks + kInnerLeaves) * kTile;
 }
 
 void lattice_backward(const float* slopes, int size, const float* x, const float* grad_out,

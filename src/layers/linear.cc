@@ -18,10 +18,21 @@ namespace {
 // inputs move together by one standard deviation.
 constexpr double kOutputSwing = 1.0;
 
-// Adds the rows of a tile to those of grad that their codes pick; rows with the same code together,
-// so that each row of grad is read and written once.
+// Outputs that are looked up at a time, so that what they are looked up in stays in the nearest
+// cache.
+constexpr std::size_t kOutputsAtOnce = 128;
+
+// Calls body(begin, end) for parts of [0, width).
+template <class Body>
+void each_part(std::size_t width, Body&& body) {
+  for (std::size_t begin = 0; begin < width; begin += kOutputsAtOnce)
+    body(begin, std::min(begin + kOutputsAtOnce, width));
+}
+
+// Adds the columns [begin, end) of the rows of a tile to those rows of grad that their codes pick;
+// rows with the same code together, so that each row of grad is read and written once.
 void add_by_code(const float* codes, int num_categories, const float* rows, std::size_t stride,
-                 std::size_t width, float* grad) {
+                 std::size_t begin, std::size_t end, std::size_t width, float* grad) {
   std::uint64_t waiting = ~std::uint64_t{0};
   while (waiting != 0) {
     const float code = codes[std::countr_zero(waiting)];
@@ -34,7 +45,7 @@ void add_by_code(const float* codes, int num_categories, const float* rows, std:
       same &= same - 1;
       return rows + row * stride;
     };
-    sum_of_picked(own, static_cast<std::size_t>(std::popcount(same)), next, width, own);
+    sum_of_picked(own, static_cast<std::size_t>(std::popcount(same)), next, begin, end, own);
   }
 }
 
@@ -120,16 +131,23 @@ const float* Linear::category_weights(const float* params, int j, std::size_t co
 void Linear::start_rows(const float* params, const float* in, float* rows, float* means) const {
   const auto stride = static_cast<std::size_t>(padded(num_outputs()));
   const Reach reached = reach(category_inputs_.front());
-  const auto begin = static_cast<std::size_t>(reached.begin);
   const float* bias = params + bias_begin();
-  for (int r = 0; r < kTile; ++r, rows += stride) {
-    const auto pick = [&](std::size_t k) {
-      const int j = category_inputs_[k];
-      const auto code = static_cast<std::size_t>(in[j * kTile + r]);
-      return category_weights(params, j, code, means + k % kPicked * reached.width());
-    };
-    std::copy_n(bias, begin, rows);
-    sum_of_picked(bias + begin, category_inputs_.size(), pick, reached.width(), rows + begin);
+  for (std::size_t r = 0; r < kTile; ++r) std::copy_n(bias, reached.begin, rows + r * stride);
+  for (std::size_t first = 0; first < category_inputs_.size(); first += kPicked) {
+    const std::size_t count = std::min(kPicked, category_inputs_.size() - first);
+    const float* picked[kTile][kPicked];
+    for (std::size_t k = 0; k < count; ++k) {
+      const int j = category_inputs_[first + k];
+      for (int r = 0; r < kTile; ++r) {
+        const auto code = static_cast<std::size_t>(in[j * kTile + r]);
+        picked[r][k] = category_weights(params, j, code, means + k * reached.width());
+      }
+    }
+    each_part(reached.width(), [&](std::size_t begin, std::size_t end) {
+      float* row = rows + reached.begin;
+      for (int r = 0; r < kTile; ++r, row += stride)
+        sum_of_rows(first == 0 ? bias + reached.begin : row, picked[r], count, begin, end, row);
+    });
   }
 }
 
@@ -153,19 +171,29 @@ void Linear::backward(const float* params, const float* in, const float* grad_ou
   float* rows = scratch;  // grad_out as [kTile][stride]
   tile_to_rows(grad_out, num_outputs(), rows);
   add_row_sums(grad_out, static_cast<std::size_t>(num_outputs()), grad_params + bias_begin());
+  add_category_gradients(in, rows, grad_params);
   for (int j = 0; j < num_inputs(); ++j) {
+    if (wire(j).is_category()) continue;
     const Reach reached = reach(j);
-    const float* x = in + j * kTile;
-    float* grad = grad_params + unit_begin(j);
-    if (wire(j).is_category()) {
-      add_by_code(x, wire(j).num_categories(), rows + reached.begin, stride, reached.width(), grad);
-      continue;
-    }
-    add_outer(x, rows + reached.begin, stride, reached.width(), grad);
+    add_outer(in + j * kTile, rows + reached.begin, stride, reached.width(),
+              grad_params + unit_begin(j));
     if (grad_in == nullptr) continue;
     weighted_sum(params + unit_begin(j), grad_out + reached.begin * kTile, reached.width(),
                  grad_in + j * kTile);
   }
+}
+
+// rows[kTile][padded(num_outputs)]: the gradients of the outputs.
+void Linear::add_category_gradients(const float* in, const float* rows, float* grad_params) const {
+  if (category_inputs_.empty()) return;
+  const auto stride = static_cast<std::size_t>(padded(num_outputs()));
+  const Reach reached = reach(category_inputs_.front());
+  each_part(reached.width(), [&](std::size_t begin, std::size_t end) {
+    for (const int j : category_inputs_) {
+      add_by_code(in + j * kTile, wire(j).num_categories(), rows + reached.begin, stride, begin,
+                  end, reached.width(), grad_params + unit_begin(j));
+    }
+  });
 }
 
 void Linear::initialize(float* params, const InitialState& state) {

@@ -64,6 +64,7 @@ class Linear final : public Layer {
   const Wire& wire(int input) const { return inputs()[static_cast<std::size_t>(input)]; }
   const float* category_weights(const float* params, int j, std::size_t code, float* mean) const;
   void start_rows(const float* params, const float* in, float* rows, float* means) const;
+  void add_category_gradients(const float* in, const float* rows, float* grad_params) const;
   void initialize_from_data(float* params, const InitialState& state) const;
   void initialize_as_paper(float* params, const InitialState& state) const;
 

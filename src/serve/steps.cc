@@ -99,7 +99,7 @@ class LinearStep final : public Step {
       return category.rows.data() + code * padded(category_width_);
     };
     std::copy_n(bias_, category_begin_, out);
-    sum_of_picked(bias_ + category_begin_, categories_.size(), pick, category_width_,
+    sum_of_picked(bias_ + category_begin_, categories_.size(), pick, 0, category_width_,
                   out + category_begin_);
   }
 
