@@ -56,7 +56,8 @@ void lattices(Random& random) {
     const auto theta = random_floats(vertices, random);
     const auto x = random_floats(static_cast<std::size_t>(size * kTile), random);
     const auto g = random_floats(kTile, random);
-    AlignedFloats slopes(vertices), out(kTile), scratch(lattice_scratch(size));
+    AlignedFloats slopes(vertices), coefficients(vertices), out(kTile),
+        scratch(lattice_scratch(size));
     AlignedFloats grad(vertices), grad_x(x.size());
     lattice_slopes(theta.data(), size, slopes.data());
     const double leaves = static_cast<double>(vertices) / 2;
@@ -66,8 +67,9 @@ void lattices(Random& random) {
     report(forward);
     report({fmt::format("lattice forward + backward, S = {}", size),
             kTile * 6.0 * static_cast<double>(vertices), [&] {
-              lattice_backward(slopes.data(), size, x.data(), g.data(), grad_x.data(), grad.data(),
-                               scratch.data());
+              lattice_coefficients(theta.data(), size, coefficients.data());
+              lattice_backward(coefficients.data(), size, x.data(), g.data(), grad_x.data(),
+                               grad.data(), scratch.data());
             }});
   }
 }

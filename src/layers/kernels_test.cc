@@ -84,9 +84,10 @@ TEST_P(LatticeKernels, ForwardIsTheWeightedSumOfTheVertices) {
 // The output is linear in each vertex and in each input, so differences are derivatives.
 TEST_P(LatticeKernels, BackwardHasTheDerivativesOfForward) {
   const AlignedFloats grads = run_everywhere(vertices + x.size(), [&](AlignedFloats& result) {
-    AlignedFloats scratch(lattice_scratch(size)), grad_x(x.size());
-    lattice_backward(slopes.data(), size, x.data(), grad_out.data(), grad_x.data(), result.data(),
-                     scratch.data());
+    AlignedFloats scratch(lattice_scratch(size)), grad_x(x.size()), coefficients(vertices);
+    lattice_coefficients(theta.data(), size, coefficients.data());
+    lattice_backward(coefficients.data(), size, x.data(), grad_out.data(), grad_x.data(),
+                     result.data(), scratch.data());
     std::copy(grad_x.begin(), grad_x.end(), result.begin() + static_cast<std::ptrdiff_t>(vertices));
   });
   for (std::size_t v = 0; v < vertices; v += 1 + vertices / 16) {

@@ -111,7 +111,7 @@ Lattices::Lattices(std::vector<Wire> inputs, const Shape& shape)
 }
 
 // The clipped inputs of a lattice, their gradient where nobody asks for it, what its kernel needs,
-// and its slopes.
+// and its slopes or coefficients.
 std::size_t Lattices::scratch_size() const {
   return 2 * static_cast<std::size_t>(kTile * shape_.size) + lattice_scratch(shape_.size) +
          num_vertices();
@@ -146,7 +146,7 @@ void Lattices::backward(const float* params, const float* in, const float* grad_
                         float* grad_params, float* scratch) const {
   const auto tile = static_cast<std::size_t>(kTile * shape_.size);
   float* kernel_scratch = scratch + 2 * tile;
-  float* slopes = kernel_scratch + lattice_scratch(shape_.size);
+  float* coefficients = kernel_scratch + lattice_scratch(shape_.size);
   for (int g = 0; g < num_units(); ++g, in += tile, grad_out += kTile) {
     float* grad_x =
         grad_in != nullptr ? grad_in + static_cast<std::size_t>(g) * tile : scratch + tile;
@@ -156,9 +156,9 @@ void Lattices::backward(const float* params, const float* in, const float* grad_
       simplex_backward(theta, shape_.size, in, grad_out, grad_x, grad_theta);
       continue;
     }
-    lattice_slopes(theta, shape_.size, slopes);
+    lattice_coefficients(theta, shape_.size, coefficients);
     if (clips_) clip_to_unit(in, tile, scratch);
-    lattice_backward(slopes, shape_.size, clips_ ? scratch : in, grad_out, grad_x, grad_theta,
+    lattice_backward(coefficients, shape_.size, clips_ ? scratch : in, grad_out, grad_x, grad_theta,
                      kernel_scratch);
     if (clips_) keep_where_unit(in, tile, grad_x);
   }

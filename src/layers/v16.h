@@ -120,6 +120,13 @@ inline void store_pairs(V16 a, V16 b, float* p) {
     p[2 * i + 1] = b.v[i];
   }
 }
+/// Lane i takes that of lane i ^ Bit; Bit is 1, 2, 4 or 8.
+template <int Bit>
+inline V16 exchange(V16 a) {
+  V16 r;
+  ESPALIER_EACH r.v[i] = a.v[i ^ Bit];
+  return r;
+}
 /// out[j][i] = in[i][j], 16 x 16, with the strides of both.
 inline void transpose(const float* in, std::ptrdiff_t in_stride, float* out,
                       std::ptrdiff_t out_stride) {
@@ -252,6 +259,18 @@ HWY_INLINE unsigned equal_bits(V16 a, V16 b) {
 }
 HWY_INLINE void store_pairs(V16 a, V16 b, float* p) {
   ESPALIER_EACH hn::StoreInterleaved2(a.v[i], b.v[i], kFloats, p + 2 * i * kWidth);
+}
+template <int Bit>
+HWY_INLINE V16 exchange(V16 a) {
+  V16 r;
+  ESPALIER_EACH {
+    if constexpr (Bit == 1) r.v[i] = hn::Shuffle2301(a.v[i]);
+    if constexpr (Bit == 2) r.v[i] = hn::Shuffle1032(a.v[i]);
+    if constexpr (Bit == 4) r.v[i] = hn::SwapAdjacentBlocks(a.v[i]);
+    if constexpr (Bit == 8 && kWidth == 16) r.v[i] = hn::ConcatLowerUpper(kFloats, a.v[i], a.v[i]);
+    if constexpr (Bit == 8 && kWidth == 8) r.v[i] = a.v[i ^ 1];
+  }
+  return r;
 }
 // One halving of the sums of rows: of two rows of partial sums to one, the first row's in the even
 // places (blocks, pairs or lanes), the second row's in the odd ones.
