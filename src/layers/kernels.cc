@@ -184,27 +184,43 @@ void weighted_sum(const float* weights, const float* wires, std::size_t n, float
   store(sum3, out + 48);
 }
 
-// Outputs that a pass over the rows takes at a time: one sum alone would wait for itself.
+// Adds to as many vectors of outputs at a time as can be: one sum alone would wait for itself. The
+// last vector may have fewer lanes.
 template <int Vectors, class Lanes>
 HWY_INLINE void add_outer_to(const float* x, const float* rows, std::size_t stride, Lanes lanes,
                              float* out) {
+  constexpr int kLast = Vectors - 1;
   V16 sums[Vectors];
   for (int v = 0; v < Vectors; ++v) sums[v] = set(0);
   for (int r = 0; r < kTile; ++r, rows += stride) {
     const V16 xr = set(x[r]);
-    for (int v = 0; v < Vectors; ++v) sums[v] = fma(xr, load(rows + 16 * v, lanes), sums[v]);
+    for (int v = 0; v < kLast; ++v) sums[v] = fma(xr, load(rows + 16 * v), sums[v]);
+    sums[kLast] = fma(xr, load(rows + 16 * kLast, lanes), sums[kLast]);
   }
-  for (int v = 0; v < Vectors; ++v) store(load(out + 16 * v, lanes) + sums[v], out + 16 * v, lanes);
+  for (int v = 0; v < kLast; ++v) store(load(out + 16 * v) + sums[v], out + 16 * v);
+  store(load(out + 16 * kLast, lanes) + sums[kLast], out + 16 * kLast, lanes);
+}
+
+constexpr int kOuterVectors = 8;
+
+// n: at most those of Vectors vectors
+template <int Vectors>
+HWY_INLINE void add_outer_rest(const float* x, const float* rows, std::size_t stride, std::size_t n,
+                               float* out) {
+  constexpr std::size_t kBefore = 16 * (Vectors - 1);
+  if (n > kBefore) {
+    add_outer_to<Vectors>(x, rows, stride, n - kBefore, out);
+  } else if constexpr (Vectors > 1) {
+    add_outer_rest<Vectors - 1>(x, rows, stride, n, out);
+  }
 }
 
 void add_outer(const float* x, const float* rows, std::size_t stride, std::size_t n, float* out) {
-  constexpr std::size_t kAtOnce = 8 * 16;
+  constexpr std::size_t kAtOnce = 16 * kOuterVectors;
   std::size_t first = 0;
   for (; first + kAtOnce <= n; first += kAtOnce)
-    add_outer_to<8>(x, rows + first, stride, AllLanes{}, out + first);
-  each_16(n - first, [&](std::size_t i, auto lanes) HWY_ATTR {
-    add_outer_to<1>(x, rows + first + i, stride, lanes, out + first + i);
-  });
+    add_outer_to<kOuterVectors>(x, rows + first, stride, AllLanes{}, out + first);
+  add_outer_rest<kOuterVectors>(x, rows + first, stride, n - first, out + first);
 }
 
 void add_row_sums(const float* wires, std::size_t n, float* out) {
