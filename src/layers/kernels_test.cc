@@ -12,6 +12,7 @@
 #include "core/aligned.h"
 #include "core/random.h"
 #include "hwy/targets.h"
+#include "layers/lattice_gradients.h"
 #include "layers/lattice_kernels.h"
 
 namespace espalier {

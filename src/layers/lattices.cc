@@ -9,6 +9,7 @@
 #include "constraints/box.h"
 #include "constraints/cube.h"
 #include "layers/kernels.h"
+#include "layers/lattice_gradients.h"
 
 namespace espalier {
 

@@ -357,6 +357,15 @@ HWY_INLINE void transpose(const float* in, std::ptrdiff_t in_stride, float* out,
 #undef ESPALIER_EACH
 #endif
 
+// Functions that unroll into one long one. Without registers, or under a sanitizer, that only takes
+// long to compile.
+#undef ESPALIER_UNROLLED
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || !defined(NDEBUG)
+#define ESPALIER_UNROLLED HWY_NOINLINE
+#else
+#define ESPALIER_UNROLLED HWY_INLINE
+#endif
+
 /// The same for all lanes, known when compiled.
 struct AllLanes {};
 HWY_INLINE V16 load(const float* p, AllLanes) { return load(p); }
