@@ -56,7 +56,7 @@ Size size_for(const Request& request) {
 }
 
 // Monotone rows of the embedding read all wires, so there may be more of them than monotone
-// features.
+// features; the others read free wires, if there are any.
 int monotone_rows(int rows, const std::vector<Feature>& features) {
   constexpr double kLeastShare = 0.3, kMostShare = 0.7;
   const auto is_monotone = [](const Feature& feature) {
@@ -64,6 +64,7 @@ int monotone_rows(int rows, const std::vector<Feature>& features) {
   };
   const auto count = std::count_if(features.begin(), features.end(), is_monotone);
   if (count == 0) return 0;
+  if (count == std::ssize(features)) return rows;
   const double share = static_cast<double>(count) / static_cast<double>(features.size());
   return std::max(1, static_cast<int>(std::clamp(share, kLeastShare, kMostShare) * rows));
 }

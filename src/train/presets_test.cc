@@ -2,6 +2,7 @@
 #include "train/presets.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/error_of.h"
@@ -141,6 +142,16 @@ TEST(Presets, OurRecipeIsThatOfEveryOtherArchitecture) {
   EXPECT_EQ(resolved({.architecture = "min-max"}).learning_rate,
             4 * resolved({.architecture = "dln"}).learning_rate);
   EXPECT_EQ(resolved({.architecture = "dln", .weight_decay = 0}).weight_decay, 0);
+}
+
+TEST(Presets, EveryRowOfTheEmbeddingReadsSomething) {
+  for (const auto& [monotone, embedding] : {std::pair(0, "lin(20)"),
+                                            {1, "lin(20,monotone=6)"},
+                                            {9, "lin(20,monotone=14)"},
+                                            {10, "lin(20,monotone=20)"}}) {
+    EXPECT_THAT(resolved({.architecture = "dln(5x4)"}, 100000, 10, monotone).architecture,
+                testing::HasSubstr(embedding));
+  }
 }
 
 TEST(Presets, SmallTablesGetFiveNetworks) {

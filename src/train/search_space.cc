@@ -89,7 +89,8 @@ Dimensions default_sizes(const Architecture& architecture) {
     ranges.push_back(around("input_keypoints", shape.input_keypoints, 4, 2));
   if (shape.inner_keypoints > 0)
     ranges.push_back(around("inner_keypoints", shape.inner_keypoints, 4, 2));
-  if (shape.monotone_share > 0) ranges.push_back(range_of("monotone_share", 0.2, 0.8, false));
+  if (shape.monotone_share > 0 && shape.monotone_share < 1)
+    ranges.push_back(range_of("monotone_share", 0.2, 0.8, false));
   return ranges;
 }
 
