@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // espalier reproduce TABLE: a published table, with rows of ours beside its own.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -26,6 +28,7 @@ constexpr int kByScale = -1;  // the flag was not given
 
 struct Flags {
   std::string table;
+  std::vector<std::string> presets;  // of the models to train; none: all
   std::string output = "-";
   Budget budget{.trials = 0, .confirm = kByScale};
   bool full = false;
@@ -68,9 +71,26 @@ void warn_of_other_rows(const Experiment& experiment, const Data& data) {
                   experiment.test_rows));
 }
 
+// Leaves the models of some presets. Throws Error (argument) for one that the table does not have.
+void keep_models(const std::vector<std::string>& presets, Experiment& experiment) {
+  if (presets.empty()) return;
+  std::vector<std::string> known;
+  for (const ModelSpec& model : experiment.models) {
+    if (!std::ranges::count(known, model.preset)) known.push_back(model.preset);
+  }
+  for (const std::string& preset : presets) {
+    if (std::ranges::count(known, preset)) continue;
+    throw Error(ErrorKind::argument, fmt::format("presets: {} has no model '{}'; wanted some of {}",
+                                                 experiment.name, preset, fmt::join(known, ", ")));
+  }
+  std::erase_if(experiment.models,
+                [&](const ModelSpec& model) { return !std::ranges::count(presets, model.preset); });
+}
+
 std::string command_of(const Flags& flags) {
   std::string text = fmt::format("espalier reproduce {}", flags.table);
   if (flags.full) text += " --full";
+  if (!flags.presets.empty()) text += fmt::format(" --presets {}", fmt::join(flags.presets, ","));
   if (flags.budget.seeds != Budget().seeds) text += fmt::format(" --seeds {}", flags.budget.seeds);
   if (flags.budget.trials != 0) text += fmt::format(" --trials {}", flags.budget.trials);
   if (flags.budget.confirm != kByScale) text += fmt::format(" --confirm {}", flags.budget.confirm);
@@ -78,7 +98,8 @@ std::string command_of(const Flags& flags) {
 }
 
 int run(const Flags& flags) {
-  const Experiment& experiment = find_experiment(flags.table);
+  Experiment experiment = find_experiment(flags.table);
+  keep_models(flags.presets, experiment);
   if (flags.output != "-") check_output(flags.output, {});
   Budget budget = flags.budget;
   if (budget.trials == 0) budget.trials = flags.full ? kFullTrials : kTrials;
@@ -115,11 +136,14 @@ Run define_reproduce(CLI::App& app) {
   for (const Experiment& experiment : experiments())
     names += (names.empty() ? "" : ", ") + experiment.name;
   app.add_option("TABLE", flags->table, "one of " + names)->required();
-  app.add_flag(
-      "--full", flags->full,
-      fmt::format("{} trials a tuned model instead of {}, the best of them confirmed, and "
-                  "rater-score at its full size",
-                  kFullTrials, kTrials));
+  app.add_flag("--full", flags->full,
+               fmt::format("{} trials a tuned model instead of {}, the best of them confirmed, and "
+                           "rater-score at its full size",
+                           kFullTrials, kTrials));
+  app.add_option("--presets", flags->presets,
+                 "train only the models of these presets: dln,crystals (default all)")
+      ->delimiter(',')
+      ->type_name("LIST");
   add_field(app, Field{"seeds", "how often each model is trained", 1, 1000}, flags->budget.seeds);
   add_field(app, Field{"trials", "of tune, for each model; 1: nothing is tuned; 0 chooses", 0, 1e6},
             flags->budget.trials);

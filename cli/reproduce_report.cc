@@ -217,11 +217,12 @@ std::string report_markdown(const Reproduction& reproduction) {
   std::string text = fmt::format("## {}\n{}\n\n", experiment.title, experiment.about);
   text += fmt::format(
       "`{}` (espalier {}): {} rows to train and validate, {} to test; mean ± "
-      "standard deviation over seeds 1 to {}; {} trials a tuned model.",
+      "standard deviation over seeds 1 to {}",
       reproduction.command, kVersion, count_text(static_cast<double>(reproduction.train_rows)),
-      count_text(static_cast<double>(reproduction.test_rows)), reproduction.budget.seeds,
-      reproduction.budget.trials);
-  text += " " + proof_text(reproduction.rows);
+      count_text(static_cast<double>(reproduction.test_rows)), reproduction.budget.seeds);
+  if (reproduction.budget.trials > 1)
+    text += fmt::format("; {} trials a tuned model", reproduction.budget.trials);
+  text += ". " + proof_text(reproduction.rows);
   if (!std::isnan(reproduction.noise_floor)) {
     text += fmt::format(" A model that knew the truth would have a test {} of {}.",
                         metric_name(experiment.metric),

@@ -2,6 +2,7 @@
 // `espalier reproduce` on made-up files in the formats of the published ones.
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "cli_fixture.h"
 #include "rater_teacher.h"
@@ -113,6 +114,27 @@ TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
   EXPECT_THAT(page, HasSubstr("All 84 models pass `verify`."));
   EXPECT_THAT(page, HasSubstr("### Repeated cross-validation\n"));
   EXPECT_THAT(page, HasSubstr("### Selected on the test rows\n"));
+}
+
+TEST_F(Reproduce, TrainsOnlyTheModelsThatAreAskedFor) {
+  write_heart();
+  const Result result =
+      reproduce("heart --seeds 1 --trials 1 --presets crystals,min-max --json -o heart.md");
+  ASSERT_EQ(result.exit, 0) << result.err;
+  const json report = json::parse(result.out);
+  std::set<std::string> models;
+  for (const json& row : report["ours"]) {
+    models.insert(row["model"]);
+    EXPECT_EQ(row["tuned"], false);
+  }
+  EXPECT_THAT(models, ElementsAre("Crystals", "Min-Max network"));
+  EXPECT_THAT(read(path("heart.md")),
+              HasSubstr("`espalier reproduce heart --presets crystals,min-max --seeds 1"));
+
+  const Result unknown = reproduce("heart --presets dln-paper");
+  EXPECT_EQ(unknown.exit, 2);
+  EXPECT_THAT(unknown.err,
+              HasSubstr("presets: heart has no model 'dln-paper'; wanted some of dln"));
 }
 
 TEST_F(Reproduce, SaysWhichFilesAreWantedAndWhereTheyArePublished) {
