@@ -174,7 +174,7 @@ class Search {
 
   std::vector<TuneTrial> run() {
     ThreadPool pool(problem_.base.threads);
-    work_in(pool, kShareOfSearch, [this] { return next_of_search(); });
+    work_in(pool, tune_.confirm > 0 ? kShareOfSearch : 1, [this] { return next_of_search(); });
     std::vector<TuneTrial> trials;
     for (TuneRun& run : ranked(runs_, problem_.metric)) trials.push_back({.run = std::move(run)});
     if (trials.size() > 1 && tune_.confirm > 0 && !control_.stop.stop_requested())
@@ -212,40 +212,56 @@ class Search {
     return job ? std::optional(Run{*job}) : std::nullopt;
   }
 
-  // Orders the leaders and the defaults by the mean of their repeats, and puts them first. Only
-  // repeats that all of them have finished count.
+  // Orders the leaders and the defaults by the mean of their repeats.
   void confirm(std::vector<TuneTrial>& trials, ThreadPool& pool) {
-    const auto defaults =
-        std::ranges::find(trials, 1, [](const TuneTrial& t) { return t.run.trial; });
-    auto others = trials.begin() + std::min(std::ssize(trials), kLeaders);
-    if (defaults >= others && defaults != trials.end())
-      others = std::rotate(others, defaults, defaults + 1);
-    const std::span<TuneTrial> finalists(trials.begin(), others);
+    const std::span<TuneTrial> finalists = put_finalists_first(trials);
     deal_folds(problem_, tune_.confirm);
     std::vector<Run> planned;
     for (int repeat = 1; repeat <= tune_.confirm; ++repeat) {
-      for (const TuneTrial& trial : finalists)
-        planned.push_back({{trial.run.trial, trial.run.rung}, repeat});
+      for (const TuneTrial& trial : finalists) planned.push_back(repeat_of(trial, repeat));
     }
     confirming_ = true;
     work_in(pool, 1, [&planned, at = std::size_t{0}]() mutable {
       return at < planned.size() ? std::optional(planned[at++]) : std::nullopt;
     });
 
-    const auto is_finished = [this](const Run& run) { return known_value(run).has_value(); };
-    std::vector<double> sums(finalists.size(), 0.0);
-    int repeats = 0;
-    for (auto at = planned.begin(); at != planned.end(); at += std::ssize(finalists), ++repeats) {
-      const std::span<const Run> together(at, finalists.size());
-      if (!std::ranges::all_of(together, is_finished)) break;
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += *known_value(together[i]);
-    }
+    const int repeats = finished_repeats(finalists);
     if (repeats == 0) return;  // the time is over
-    for (std::size_t i = 0; i < sums.size(); ++i) finalists[i].confirmed = sums[i] / repeats;
+    for (TuneTrial& trial : finalists) {
+      double sum = 0;
+      for (int repeat = 1; repeat <= repeats; ++repeat)
+        sum += *known_value(repeat_of(trial, repeat));
+      trial.confirmed = sum / repeats;
+    }
     std::ranges::stable_sort(finalists, {}, [this](const TuneTrial& trial) {
       const double loss = loss_of(trial.confirmed, problem_.metric);
       return std::pair(std::isnan(loss), std::isnan(loss) ? 0 : loss);
     });
+  }
+
+  // The leaders and the defaults; `trials` begin with the best.
+  static std::span<TuneTrial> put_finalists_first(std::vector<TuneTrial>& trials) {
+    const auto defaults =
+        std::ranges::find(trials, 1, [](const TuneTrial& trial) { return trial.run.trial; });
+    auto end = trials.begin() + std::min(std::ssize(trials), kLeaders);
+    if (defaults >= end && defaults != trials.end()) end = std::rotate(end, defaults, defaults + 1);
+    return {trials.begin(), end};
+  }
+
+  static Run repeat_of(const TuneTrial& trial, int repeat) {
+    return {{trial.run.trial, trial.run.rung}, repeat};
+  }
+
+  // How many repeats all of them have.
+  int finished_repeats(std::span<const TuneTrial> finalists) const {
+    const auto is_finished = [&](int repeat) {
+      return std::ranges::all_of(finalists, [&](const TuneTrial& trial) {
+        return known_value(repeat_of(trial, repeat)).has_value();
+      });
+    };
+    int repeats = 0;
+    while (repeats < tune_.confirm && is_finished(repeats + 1)) ++repeats;
+    return repeats;
   }
 
   // Trains what `next` gives on all threads until there is no more, a share of the time is over or
@@ -309,7 +325,8 @@ class Search {
     try {
       value = judge(problem_, options, run.repeat, control);
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::diverged || run.job.trial == 1) throw;
+      const bool are_defaults = run.job.trial == 1 && run.repeat == 0;
+      if (error.kind() != ErrorKind::diverged || are_defaults) throw;
       value = std::nan("");
     }
     if (!value) return std::nullopt;
