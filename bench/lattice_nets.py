@@ -127,3 +127,10 @@ def make_steps(model, x, y):
         return total / tf.cast(tf.shape(rows)[0], tf.float32)
 
     return steps
+
+
+def make_fit(model, x, y, batch):
+    """A function that trains for one epoch as Keras does it."""
+    model.compile(optimizer=keras.optimizers.Adam(LEARNING_RATE),
+                  loss=keras.losses.BinaryCrossentropy(from_logits=True))
+    return lambda: model.fit(x, y[:, None], batch_size=batch, verbose=0)
