@@ -62,29 +62,29 @@ struct RowValues {  // a value for each of them
 };
 #define ESPALIER_EACH for (int i = 0; i < kRowVectors; ++i)
 
-// A block is the polynomial sum_A c_A prod_{d in A} x_d: a node is then
-// fma(x, right, left), without a subtraction, and a gradient goes unchanged to the left. Where the
-// table is theta, c_A is the sum over all B within A of theta_B, times -1 for each input that B
-// lacks: in each input the right leaf minus the left one.
-template <int Input, int Inputs>
-HWY_INLINE V16 subtract_left(V16 leaves) {
+// In each input, subtracts from the leaves on the given side those on the other.
+template <int Inputs, int Input = 0>
+HWY_INLINE V16 subtract_across(V16 leaves, const float (&side)[kInner][16]) {
   if constexpr (Input < Inputs && Input < kInner) {
-    const V16 moved = exchange<1 << Input>(leaves) * load(kSides.right[Input]);
-    return subtract_left<Input + 1, Inputs>(leaves - moved);
+    const V16 moved = exchange<1 << Input>(leaves) * load(side[Input]);
+    return subtract_across<Inputs, Input + 1>(leaves - moved, side);
   } else {
     return leaves;
   }
 }
 
-// The transpose: from the gradients of the coefficients to those of the leaves.
-template <int Input, int Inputs>
-HWY_INLINE V16 subtract_right(V16 coefficients) {
-  if constexpr (Input < Inputs && Input < kInner) {
-    const V16 moved = exchange<1 << Input>(coefficients) * load(kSides.left[Input]);
-    return subtract_right<Input + 1, Inputs>(coefficients - moved);
-  } else {
-    return coefficients;
-  }
+// A block is the polynomial sum_A c_A prod_{d in A} x_d: a node is then fma(x, right, left),
+// without a subtraction, and a gradient goes unchanged to the left. In each input c is the right
+// leaf minus the left one.
+template <int Inputs>
+HWY_INLINE V16 coefficients_of_leaves(V16 leaves) {
+  return subtract_across<Inputs>(leaves, kSides.right);
+}
+
+// The transpose, from gradients to gradients.
+template <int Inputs>
+HWY_INLINE V16 leaves_of_coefficients(V16 gradients) {
+  return subtract_across<Inputs>(gradients, kSides.left);
 }
 
 template <int Inputs>
@@ -94,10 +94,10 @@ template <int Inputs>
 HWY_INLINE void block_coefficients(const float* theta, float* coefficients) {
   static_assert(Inputs <= 5);
   const std::size_t lanes = std::min<std::size_t>(16, kLeaves<Inputs>);
-  const V16 first = subtract_left<0, Inputs>(load(theta, lanes));
+  const V16 first = coefficients_of_leaves<Inputs>(load(theta, lanes));
   store(first, coefficients, lanes);
   if constexpr (Inputs == 5)
-    store(subtract_left<0, Inputs>(load(theta + 16)) - first, coefficients + 16);
+    store(coefficients_of_leaves<Inputs>(load(theta + 16)) - first, coefficients + 16);
 }
 
 template <int Inputs>
@@ -215,9 +215,9 @@ HWY_INLINE void block_backward(const float* coefficients, const float* x, const 
 template <int Inputs>
 HWY_INLINE void add_leaf_gradients(const float* sums, float* grad_theta) {
   const std::size_t lanes = std::min<std::size_t>(16, kLeaves<Inputs>);
-  V16 first = subtract_right<0, Inputs>(sum_rows(sums));
+  V16 first = leaves_of_coefficients<Inputs>(sum_rows(sums));
   if constexpr (Inputs == 5) {
-    const V16 second = subtract_right<0, Inputs>(sum_rows(sums + 16 * 16));
+    const V16 second = leaves_of_coefficients<Inputs>(sum_rows(sums + 16 * 16));
     first = first - second;
     store(load(grad_theta + 16) + second, grad_theta + 16);
   }
