@@ -123,7 +123,8 @@ std::string our_line(const Experiment& experiment, const ResultRow& row) {
       spread_text(test_spread(row, experiment.metric), experiment.metric)};
   for (const Metric also : experiment.also)
     cells.push_back(spread_text(test_spread(row, also), also));
-  cells.push_back(fmt::format("{:.2g}", seconds.mean));
+  cells.push_back(seconds.mean < 10 ? fmt::format("{:.2g}", seconds.mean)
+                                    : fmt::format("{:.0f}", seconds.mean));
   return line_of(cells);
 }
 
