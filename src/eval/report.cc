@@ -289,8 +289,7 @@ std::string inspect_text(const Model& model) {
   if (model.num_members() > 1)
     out += fmt::format("networks      {}, averaged\n", model.num_members());
   out += fmt::format("trained on    {} rows{}, {} to validate\n", count_of(training, "train_rows"),
-                     model.num_members() > 1 ? " a network" : "",
-                     count_of(training, "valid_rows"));
+                     model.num_members() > 1 ? " a network" : "", count_of(training, "valid_rows"));
   if (training.contains("validation")) {
     std::string metrics;
     for (const auto& [name, value] : training["validation"].items()) {
