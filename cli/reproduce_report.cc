@@ -221,7 +221,7 @@ std::string report_markdown(const Reproduction& reproduction) {
       "standard deviation over seeds 1 to {}",
       reproduction.command, kVersion, count_text(static_cast<double>(reproduction.train_rows)),
       count_text(static_cast<double>(reproduction.test_rows)), reproduction.budget.seeds);
-  if (reproduction.budget.trials > 1)
+  if (reproduction.budget.tunes())
     text += fmt::format("; {} trials a tuned model", reproduction.budget.trials);
   text += ". " + proof_text(reproduction.rows);
   if (!std::isnan(reproduction.noise_floor)) {

@@ -115,7 +115,7 @@ class Runner {
 }  // namespace
 
 std::size_t num_rows(const Experiment& experiment, const Budget& budget) {
-  return experiment.protocols.size() * experiment.models.size() * (budget.trials > 1 ? 2 : 1);
+  return experiment.protocols.size() * experiment.models.size() * (budget.tunes() ? 2 : 1);
 }
 
 std::vector<ResultRow> run_experiment(const Experiment& experiment, const Data& data,
@@ -126,7 +126,7 @@ std::vector<ResultRow> run_experiment(const Experiment& experiment, const Data& 
   for (const Protocol protocol : experiment.protocols) {
     for (const ModelSpec& model : experiment.models) {
       for (const bool tuned : {false, true}) {
-        if (tuned && budget.trials == 1) continue;
+        if (tuned && !budget.tunes()) continue;
         rows.push_back(runner.run(model, protocol, tuned));
         say(rows.back());
       }

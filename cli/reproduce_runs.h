@@ -16,6 +16,8 @@ struct Budget {
   int trials = 10;  ///< of tune, for each model; 1: no model is tuned
   int confirm = 0;  ///< of tune
   int threads = 0;
+
+  bool tunes() const { return trials > 1; }
 };
 
 /// One trained model, judged.

@@ -79,8 +79,7 @@ class Reproduce : public Cli {
 
 TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
   write_heart();
-  const Result result =
-      reproduce("heart --presets dln,crystals --seeds 1 --trials 2 --json -o heart.md");
+  const Result result = reproduce("heart --seeds 1 --trials 2 --json -o heart.md");
   ASSERT_EQ(result.exit, 0) << result.err;
   EXPECT_THAT(result.err,
               HasSubstr("24 rows to train and 12 to test, the published files give 242"));
@@ -89,7 +88,7 @@ TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
   EXPECT_EQ(report["table"], "heart");
   EXPECT_EQ(report["published"].size(), 5U);
   EXPECT_EQ(report["published"][0]["test"], 0.86);
-  ASSERT_EQ(report["ours"].size(), 3U * 2U * 3U);  // the free twin of dln is the third model
+  ASSERT_EQ(report["ours"].size(), 3U * 2U * 6U);
   for (const json& row : report["ours"]) {
     const bool folds = row["protocol"] == "cross_validation";
     EXPECT_EQ(row["runs"].size(), folds ? 5U : 1U) << row["model"];
@@ -108,12 +107,11 @@ TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
 
   const std::string page = read(path("heart.md"));
   EXPECT_THAT(page, HasSubstr("## Heart Disease\n"));
-  EXPECT_THAT(page,
-              HasSubstr("`espalier reproduce heart --presets dln,crystals --seeds 1 --trials 2`"));
+  EXPECT_THAT(page, HasSubstr("`espalier reproduce heart --seeds 1 --trials 2`"));
   EXPECT_THAT(page,
               HasSubstr("| Lipschitz monotone nets (2023) | published |  |  |  | 89.6 ± 1.9 |"));
   EXPECT_THAT(page, HasSubstr("| Crystals | ours, default size | 9x3 |"));
-  EXPECT_THAT(page, HasSubstr("All 42 models pass `verify`."));
+  EXPECT_THAT(page, HasSubstr("All 84 models pass `verify`."));
   EXPECT_THAT(page, HasSubstr("### Repeated cross-validation\n"));
   EXPECT_THAT(page, HasSubstr("### Selected on the test rows\n"));
 }

@@ -16,7 +16,6 @@ import peers
 from program import espalier, output_of
 from protocol import FOLDS
 
-
 ENSEMBLE = 5
 
 
@@ -33,10 +32,10 @@ def variants_of(folder, tuned):
 
 def tune(folder, seconds, threads, scratch):
     """(a file of the best settings, what is known of the search)"""
-    rows = folder / "all.csv"
-    found = espalier("tune", *([rows] if rows.exists() else [folder / "train.csv", "--folds", FOLDS]),
-                     "--config", folder / "options.json", "--minutes", seconds / 60, "--threads",
-                     threads, "-o", scratch / "tuned.esp", "--quiet")
+    all_rows = folder / "all.csv"
+    rows = [all_rows] if all_rows.exists() else [folder / "train.csv", "--folds", FOLDS]
+    found = espalier("tune", *rows, "--config", folder / "options.json", "--minutes",
+                     seconds / 60, "--threads", threads, "-o", scratch / "tuned.esp", "--quiet")
     settings = json.loads((folder / "options.json").read_text()) | found["trained"]["options"]
     config = scratch / "tuned.json"
     config.write_text(json.dumps(settings))

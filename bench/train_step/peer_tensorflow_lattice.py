@@ -38,9 +38,8 @@ def measure(name, made, data, batch):
 
 def measure_fit(name, made, data, batch):
     model, encode = made
-    x, y = data.parts["train"]
-    x = encode(x)[:FIT_ROWS]
-    fit = lattice_nets.make_fit(model, x, y[:FIT_ROWS], batch)
+    x, y = (part[:FIT_ROWS] for part in data.parts["train"])
+    fit = lattice_nets.make_fit(model, encode(x), y, batch)
     fit()
     report(name, model, encode, data, len(x) / peers.median_seconds(FIT_CALLS, fit))
 

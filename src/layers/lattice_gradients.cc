@@ -289,7 +289,10 @@ HWY_INLINE void backward(const float* coefficients, int outer, const float* x,
 //   slices_j = sum_i c_ij w_i, which give those of the inner ones,
 // and the gradient of leaf j of block i is the sum over rows of w_i times the weight of the leaf.
 
-constexpr int kPartTerms = 4;  // of a block at a time: m and slices of a part stay in registers
+// Terms of a block at a time, so that m and slices of a part stay in registers: those that inputs 0
+// and 1 differ in. A part for each product of the other two inputs.
+constexpr int kPartTerms = 4, kParts = 4;
+static_assert(kPartTerms * kParts == kInnerLeaves);
 
 // values: [blocks][kTile], added to unless it is the first part. slices: [kPartTerms][kTile].
 HWY_INLINE void multiply_part(const float* coefficients, std::size_t blocks, const float* weights,
@@ -322,18 +325,16 @@ HWY_INLINE void multiply_part(const float* coefficients, std::size_t blocks, con
 HWY_INLINE void multiply(const float* coefficients, std::size_t blocks, const float* x,
                          const float* weights, float* values, float* slices) {
   for (int r = 0; r < kTile; r += 16 * kRowVectors) {
-    RowValues factor;  // of inputs 2 and 3, the same for all terms of a part
-    for (int part = 0; part < kPartTerms; ++part) {
+    for (int part = 0; part < kParts; ++part) {
       RowValues m[kPartTerms];
       ESPALIER_EACH {
         const auto input = [&](int d) HWY_ATTR { return load(x + d * kTile + r + 16 * i); };
-        factor.v[i] = part == 0   ? set(1)
-                      : part == 1 ? input(2)
-                      : part == 2 ? input(3)
-                                  : input(2) * input(3);
-        m[0].v[i] = factor.v[i];
-        m[1].v[i] = factor.v[i] * input(0);
-        m[2].v[i] = factor.v[i] * input(1);
+        m[0].v[i] = part == 0   ? set(1)
+                    : part == 1 ? input(2)
+                    : part == 2 ? input(3)
+                                : input(2) * input(3);
+        m[1].v[i] = m[0].v[i] * input(0);
+        m[2].v[i] = m[0].v[i] * input(1);
         m[3].v[i] = m[2].v[i] * input(0);
       }
       multiply_part(coefficients + kPartTerms * part, blocks, weights + r, m, part == 0, values + r,

@@ -40,6 +40,12 @@ double loss_of(double metric_value, Metric metric) {
   return larger_is_better(metric) ? -metric_value : metric_value;
 }
 
+// To sort by: the best first, NaN last.
+std::pair<bool, double> place_of(double metric_value, Metric metric) {
+  const bool is_nan = std::isnan(metric_value);
+  return {is_nan, is_nan ? 0 : loss_of(metric_value, metric)};
+}
+
 // What all trials are judged on.
 struct Problem {
   const Table& table;
@@ -234,8 +240,7 @@ class Search {
       trial.confirmed = sum / repeats;
     }
     std::ranges::stable_sort(finalists, {}, [this](const TuneTrial& trial) {
-      const double loss = loss_of(trial.confirmed, problem_.metric);
-      return std::pair(std::isnan(loss), std::isnan(loss) ? 0 : loss);
+      return place_of(trial.confirmed, problem_.metric);
     });
   }
 
@@ -404,8 +409,7 @@ void validate(const TuneOptions& options) { check_fields(options); }
 
 std::vector<TuneRun> ranked(std::span<const TuneRun> runs, Metric metric) {
   const auto key = [metric](const TuneRun& run) {
-    const double loss = loss_of(run.valid_metric, metric);
-    return std::tuple(std::isnan(loss), std::isnan(loss) ? 0 : loss, run.trial, run.rung);
+    return std::tuple(place_of(run.valid_metric, metric), run.trial, run.rung);
   };
   std::vector<TuneRun> sorted;
   std::ranges::copy_if(runs, std::back_inserter(sorted),
