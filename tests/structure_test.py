@@ -13,11 +13,12 @@ MAY_INCLUDE = {
     "core": [],
     "constraints": ["core"],
     "data": ["core"],
+    "objective": ["core", "data"],
     "layers": ["core", "constraints"],
     "model": ["core", "data", "constraints", "layers"],
-    "serve": ["core", "data", "layers", "model"],
-    "eval": ["core", "data", "constraints", "layers", "model", "serve"],
-    "train": ["core", "data", "constraints", "layers", "model", "serve", "eval"],
+    "serve": ["core", "data", "objective", "layers", "model"],
+    "eval": ["core", "data", "objective", "constraints", "layers", "model", "serve"],
+    "train": ["core", "data", "objective", "constraints", "layers", "model", "serve", "eval"],
 }
 LIBRARIES = ["fmt", "gmock", "gtest", "hwy", "nlohmann", "rapidcheck"]
 CLI_LIBRARIES = ["CLI", "fmt", "nlohmann"]

@@ -3,19 +3,10 @@
 
 #include "core/thread_pool.h"
 #include "data/encode.h"
-#include "espalier/metrics.h"
+#include "objective/metrics.h"
 #include "serve/compiled.h"
 
 namespace espalier {
-
-std::vector<MetricValue> all_metrics(Task task, const std::vector<float>& labels,
-                                     const std::vector<float>& scores,
-                                     const std::vector<float>& weights) {
-  std::vector<MetricValue> metrics;
-  for (const Metric metric : metrics_of(task))
-    metrics.push_back({metric, compute_metric(metric, labels, scores, weights)});
-  return metrics;
-}
 
 std::vector<MetricValue> judge(const Model& model, const Dataset& data, ThreadPool& pool) {
   return all_metrics(model.schema().label.task, data.labels, scores(Predictor(model), data, pool),

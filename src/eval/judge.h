@@ -10,11 +10,6 @@
 
 namespace espalier {
 
-/// Every metric of the task.
-std::vector<MetricValue> all_metrics(Task task, const std::vector<float>& labels,
-                                     const std::vector<float>& scores,
-                                     const std::vector<float>& weights);
-
 std::vector<MetricValue> judge(const Model& model, const Dataset& data, ThreadPool& pool);
 
 }  // namespace espalier

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "core/file.h"
-#include "core/math.h"
 #include "data/encode.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
@@ -44,10 +43,6 @@ std::vector<float> network_outputs(const Network& network, const Dataset& data, 
     }
   });
   return outputs;
-}
-
-float sigmoid(float score) {
-  return static_cast<float>(1 / (1 + portable_exp(-static_cast<double>(score))));
 }
 
 Model Model::load(const std::string& path) { return from_bytes(read_file(path).view(), path); }

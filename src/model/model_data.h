@@ -36,7 +36,4 @@ void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float*
 /// The output of a network for each row of a dataset.
 std::vector<float> network_outputs(const Network& network, const Dataset& data, ThreadPool& pool);
 
-/// 1 / (1 + e^-score): never falls when the score rises, the same bits on every machine.
-float sigmoid(float score);
-
 }  // namespace espalier

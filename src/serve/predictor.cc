@@ -10,6 +10,7 @@
 #include "core/aligned.h"
 #include "data/encode.h"
 #include "model/model_data.h"
+#include "objective/link.h"
 #include "serve/compiled.h"
 
 namespace espalier {
@@ -30,15 +31,11 @@ Predictor::Compiled::Compiled(const Model& compiled_model) : model(compiled_mode
 }
 
 float Predictor::Compiled::score(double sum) const noexcept {
-  const Label& label = model.schema().label;
-  const double mean = sum / static_cast<double>(members.size());
-  return static_cast<float>(label.offset + label.scale * mean);
+  return score_of(model.schema().label, sum / static_cast<double>(members.size()));
 }
 
 float Predictor::Compiled::output(float score, Output wanted) const noexcept {
-  const bool probability =
-      wanted == Output::prediction && model.schema().label.task == Task::classification;
-  return probability ? sigmoid(score) : score;
+  return wanted == Output::prediction ? prediction_of(model.schema().label, score) : score;
 }
 
 void Predictor::Compiled::scores(const float* cells, std::size_t count, float* scratch,

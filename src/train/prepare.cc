@@ -12,6 +12,7 @@
 #include "data/schema_builder.h"
 #include "espalier/error.h"
 #include "model/builder.h"
+#include "objective/metrics.h"
 #include "train/presets.h"
 #include "train/streams.h"
 
@@ -21,15 +22,6 @@ namespace {
 
 void warn(const TrainControl& control, const std::string& message) {
   if (control.warning) control.warning(message);
-}
-
-Metric choose_metric(Metric wanted, Task task) {
-  if (wanted == Metric::automatic)
-    return task == Task::classification ? Metric::log_loss : Metric::mse;
-  const auto suitable = metrics_of(task);
-  if (std::find(suitable.begin(), suitable.end(), wanted) != suitable.end()) return wanted;
-  throw Error(ErrorKind::argument,
-              fmt::format("metric: {} does not suit {}", to_word(wanted), to_word(task)));
 }
 
 // Takes the validation rows out of `rows`; both stay in the order of the table.
@@ -99,7 +91,7 @@ Prepared prepare(const Table& table, Table* owned, const TrainOptions& options,
   Prepared p{.options = options};
   p.schema.label = build_label(table, options);
   p.schema.weight = options.weight;
-  p.metric = choose_metric(options.metric, p.schema.label.task);
+  p.metric = settle_metric(options.metric, p.schema.label.task);
   const bool balanced = options.class_weight == ClassWeight::balanced;
   if (balanced && p.schema.label.task == Task::regression) {
     throw Error(ErrorKind::argument, "class_weight: balanced does not suit regression");

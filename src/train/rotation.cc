@@ -5,8 +5,9 @@
 #include <numeric>
 
 #include "core/random.h"
-#include "eval/judge.h"
 #include "model/model_data.h"
+#include "objective/link.h"
+#include "objective/metrics.h"
 #include "train/streams.h"
 
 namespace espalier {
@@ -85,7 +86,7 @@ std::vector<MetricValue> Rotation::metrics() const {
   for (std::uint32_t row = 0; row < order_.size(); ++row) {
     if (counts_[row] == 0) continue;
     append(row, false, judged);
-    scores.push_back(static_cast<float>(label.offset + label.scale * sums_[row] / counts_[row]));
+    scores.push_back(score_of(label, sums_[row] / counts_[row]));
   }
   return all_metrics(label.task, judged.labels, scores, judged.weights);
 }

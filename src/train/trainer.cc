@@ -11,7 +11,7 @@
 #include "core/math.h"
 #include "espalier/error.h"
 #include "model/model_data.h"
-#include "train/loss.h"
+#include "objective/link.h"
 
 namespace espalier {
 
@@ -87,21 +87,15 @@ void Trainer::make_blocks() {
 void Trainer::run_shard(int shard, std::span<const std::uint32_t> rows) {
   const auto s = static_cast<std::size_t>(shard);
   Network::Scratch& scratch = scratch_[s];
-  ShardSum sum;
+  LossSum sum;
   for (std::size_t begin = s * kTile; begin < rows.size();
        begin += static_cast<std::size_t>(num_shards_) * kTile) {
     const auto count = static_cast<int>(std::min<std::size_t>(kTile, rows.size() - begin));
     load_tile(*in_.train, rows.data() + begin, count, scratch.input());
     const float* z = network_.forward(scratch);
     float gradient[kTile] = {};
-    for (int r = 0; r < count; ++r) {
-      const std::uint32_t row = rows[begin + static_cast<std::size_t>(r)];
-      const LossValue value = row_loss(*in_.label, z[r], in_.train->labels[row]);
-      const float weight = in_.train->weight(row);
-      gradient[r] = weight * value.gradient;
-      sum.loss += weight * value.loss;
-      sum.weight += weight;
-    }
+    add_losses(*in_.label, *in_.train, rows.subspan(begin, static_cast<std::size_t>(count)), z,
+               gradient, sum);
     network_.backward(scratch, gradient, shard_grads_[s].data());
   }
   shard_sums_[s] = sum;
@@ -157,11 +151,8 @@ void Trainer::update_block(const Block& block, const AdamStep& step) {
 
 void Trainer::step(std::span<const std::uint32_t> rows) {
   in_.pool->run(num_shards_, [&](int shard) { run_shard(shard, rows); });
-  ShardSum batch;
-  for (const ShardSum& sum : shard_sums_) {
-    batch.loss += sum.loss;
-    batch.weight += sum.weight;
-  }
+  LossSum batch;
+  for (const LossSum& sum : shard_sums_) batch += sum;
   state_.epoch_loss += batch.loss;
   state_.epoch_weight += batch.weight;
   // A batch whose rows all weigh nothing says nothing.
@@ -202,7 +193,7 @@ bool Trainer::run_epoch() {
 double Trainer::validate() {
   if (in_.valid->num_rows == 0) return std::numeric_limits<double>::quiet_NaN();
   std::vector<float> scores = network_outputs(network_, *in_.valid, *in_.pool);
-  for (float& score : scores) score = in_.label->offset + in_.label->scale * score;
+  for (float& score : scores) score = score_of(*in_.label, score);
   return compute_metric(in_.metric, in_.valid->labels, scores, in_.valid->weights);
 }
 

@@ -17,6 +17,7 @@
 #include "espalier/train.h"
 #include "layers/kernels.h"
 #include "model/network.h"
+#include "objective/loss.h"
 
 namespace espalier {
 
@@ -96,11 +97,7 @@ class Trainer {
   std::vector<Network::Scratch> scratch_;        // one a shard
   std::vector<std::vector<float>> shard_grads_;  // one a shard
   std::vector<float*> shard_grad_pointers_;
-  struct ShardSum {
-    double loss = 0;
-    double weight = 0;
-  };
-  std::vector<ShardSum> shard_sums_;
+  std::vector<LossSum> shard_sums_;
   std::vector<Block> blocks_;
   std::vector<float> penalty_;
   Penalties penalties_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The metrics as weighted sums in double, in the order of the rows: the same bits on every machine.
-#include "espalier/metrics.h"
+#include "objective/metrics.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -10,15 +12,15 @@
 #include <limits>
 #include <vector>
 
-#include "core/math.h"
 #include "espalier/error.h"
+#include "objective/loss.h"
 
 namespace espalier {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-struct Rows {
+struct Judged {
   std::span<const float> labels;
   std::span<const float> scores;
   std::span<const float> weights;  // empty: all 1
@@ -28,7 +30,7 @@ struct Rows {
 
 // sum_i w_i loss(label_i, score_i) / sum_i w_i; NaN (0 / 0) without any weight.
 template <class Loss>
-double weighted_mean(const Rows& rows, const Loss& loss) {
+double weighted_mean(const Judged& rows, const Loss& loss) {
   double sum = 0, total = 0;
   for (std::size_t i = 0; i < rows.labels.size(); ++i) {
     const double weight = rows.weight(i);
@@ -44,26 +46,18 @@ double correct(double label, double score) {
   return is_correct ? 1 : 0;
 }
 
-// log(1 + exp(z)) without overflow: the cross entropy of logit z for the label 0, and of -z for 1.
-double softplus(double z) {
-  return std::max(z, 0.0) + portable_log(1.0 + portable_exp(-std::fabs(z)));
-}
-
-double cross_entropy(double label, double score) {
-  return label > 0.5 ? softplus(-score) : softplus(score);
-}
-
-double squared_error_of_probability(double label, double score) {
-  const double probability = 1.0 / (1.0 + portable_exp(-score));
-  return (probability - label) * (probability - label);
-}
+double cross_entropy(double label, double score) { return log_loss(score, label > 0.5).loss; }
 
 double squared_error(double label, double score) { return (label - score) * (label - score); }
+
+double squared_error_of_probability(double label, double score) {
+  return squared_error(label, log_loss(score, label > 0.5).probability);
+}
 
 double absolute_error(double label, double score) { return std::fabs(label - score); }
 
 // The share of (positive, negative) pairs whose scores are in the right order, a tie counting half.
-double auc(const Rows& rows) {
+double auc(const Judged& rows) {
   struct Row {
     float score;
     bool positive;
@@ -92,7 +86,7 @@ double auc(const Rows& rows) {
 
 // 1 - squared error / squared error of the mean label. Labels are taken relative to the first, so
 // that the variance of constant labels is exactly 0.
-double r2(const Rows& rows) {
+double r2(const Judged& rows) {
   if (rows.labels.empty()) return kNan;
   const double first = rows.labels[0];
   const double mean = weighted_mean(rows, [&](double label, double) { return label - first; });
@@ -120,6 +114,15 @@ std::span<const Metric> metrics_of(Task task) {
   return {};
 }
 
+Metric settle_metric(Metric wanted, Task task) {
+  if (wanted == Metric::automatic)
+    return task == Task::classification ? Metric::log_loss : Metric::mse;
+  const auto suitable = metrics_of(task);
+  if (std::ranges::find(suitable, wanted) != suitable.end()) return wanted;
+  throw Error(ErrorKind::argument,
+              fmt::format("metric: {} does not suit {}", to_word(wanted), to_word(task)));
+}
+
 bool larger_is_better(Metric metric) {
   return metric == Metric::accuracy || metric == Metric::auc || metric == Metric::r2;
 }
@@ -128,7 +131,7 @@ double compute_metric(Metric metric, std::span<const float> labels, std::span<co
                       std::span<const float> weights) {
   assert(scores.size() == labels.size());
   assert(weights.empty() || weights.size() == labels.size());
-  const Rows rows = {labels, scores, weights};
+  const Judged rows = {labels, scores, weights};
   switch (metric) {
     case Metric::accuracy:
       return weighted_mean(rows, correct);
@@ -150,6 +153,15 @@ double compute_metric(Metric metric, std::span<const float> labels, std::span<co
       break;
   }
   throw Error(ErrorKind::argument, "compute_metric: 'automatic' is not a metric");
+}
+
+std::vector<MetricValue> all_metrics(Task task, std::span<const float> labels,
+                                     std::span<const float> scores,
+                                     std::span<const float> weights) {
+  std::vector<MetricValue> metrics;
+  for (const Metric metric : metrics_of(task))
+    metrics.push_back({metric, compute_metric(metric, labels, scores, weights)});
+  return metrics;
 }
 
 }  // namespace espalier
