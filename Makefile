@@ -53,15 +53,17 @@ test-release: deps
 	$(call say,Testing the release)
 	@ctest --preset release --parallel $(JOBS) $(LABELS)
 
-wheel: deps  ## build the Python package: a wheel in build/dist, its tools in build/python
+wheel: build  ## build the Python package: a wheel in build/dist, its tools in build/python
 	@tools/install_deps.sh python3-venv python3-dev
 	$(call say,Building the wheel)
 	@[ -x build/python/bin/pip ] || python3 -m venv build/python
 	@$(pip) install --quiet $(WHEEL_TOOLS)
-	@rm -rf build/dist
-	@$(pip) wheel --quiet --no-build-isolation --no-deps --wheel-dir build/dist .
+	@rm -rf build/dist build/prefix
+	@cmake --install build --prefix build/prefix > /dev/null
+	@$(pip) wheel --quiet --no-build-isolation --no-deps --wheel-dir build/dist \
+	  --config-settings=cmake.define.ESPALIER_PREFIX=$(CURDIR)/build/prefix .
 
-test-python: build wheel
+test-python: wheel
 	$(call say,Testing the Python package)
 	@$(pip) install --quiet $(PYTHON_PEERS)
 	@$(pip) install --quiet --no-deps --force-reinstall build/dist/*.whl
