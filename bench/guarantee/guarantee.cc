@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "model/network.h"
-#include "serve/steps.h"
+#include "serve/compile.h"
+#include "serve/interpreter.h"
 #include "timing.h"
 
 namespace espalier {
@@ -48,7 +49,7 @@ Network make_network(const Case& test, Random& random) {
 void run(const Case& test) {
   Random random(1);
   const Network network = make_network(test, random);
-  const CompiledNetwork compiled(network);
+  const MemberRunner compiled(compile(network), static_cast<std::size_t>(test.inputs));
   Network::Scratch plain(network);
   std::vector<float> exact(compiled.scratch_size());
   std::vector<float> cells(static_cast<std::size_t>(test.inputs) * kTile);

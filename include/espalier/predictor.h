@@ -22,8 +22,8 @@
 namespace espalier {
 
 /// Immutable; any number of threads may share one, each with a Scratch of its own. Copies share
-/// their data and are cheap. Predicting with a
-/// Scratch never throws and never allocates.
+/// their data and are cheap. Predicting with a Scratch never throws and never allocates, and sizes
+/// that do not fit are reported, never written beyond.
 ///
 /// A row has a cell for each of model.schema().features, in that order: of a number its value, of
 /// a category or an ordered word its code. NaN is missing, infinities count as the nearest
@@ -34,10 +34,13 @@ class Predictor {
 
   const Model& model() const noexcept;
   std::size_t num_features() const noexcept;
+  /// Floats that predict writes for each row.
+  std::size_t num_scores() const noexcept;
 
   /// What stands for a word in a row: the code of a category or an ordered word; for a word that a
   /// category does not know, a code that counts as unseen; NaN for a word that means missing, or
-  /// that an ordered feature does not know, and for any word of a number.
+  /// that an ordered feature does not know, for any word of a number, and for a feature that the
+  /// model does not have.
   float code(std::size_t feature, std::string_view word) const noexcept;
 
   /// Working memory for one thread, made once and used again and again.
@@ -51,15 +54,19 @@ class Predictor {
     std::vector<float> floats_;
   };
 
-  /// One row of num_features cells.
+  /// One row of num_features cells, for a model with one score. A prediction is never NaN, so NaN
+  /// says that a size is wrong, as the next one does with false.
   float predict(std::span<const float> row, Scratch& scratch,
                 Output output = Output::prediction) const noexcept;
 
-  /// Many rows: rows has num_features cells for each element of out, row after row.
-  void predict(std::span<const float> rows, std::span<float> out, Scratch& scratch,
+  /// Many rows: for each, num_features cells in `rows` and num_scores floats in `out`, row after
+  /// row. If the sizes are not those of the same number of rows, or the scratch was made for a
+  /// smaller predictor, it returns false and all of `out` is NaN.
+  bool predict(std::span<const float> rows, std::span<float> out, Scratch& scratch,
                Output output = Output::prediction) const noexcept;
 
-  /// Many rows on several threads; 0 uses all cores. This one allocates and may throw.
+  /// Many rows on several threads; 0 uses all cores. This one allocates and may throw: Error
+  /// (argument) if the sizes are not those of the same number of rows.
   void predict(std::span<const float> rows, std::span<float> out, Output output, int threads) const;
 
   /// The rows of a table, as predict wants them. Columns are found by name; others are ignored.

@@ -170,21 +170,23 @@ std::string word_at(const Column& column, std::size_t row) {
   return code == kMissingCode ? "" : column.words[static_cast<std::size_t>(code)];
 }
 
-float encode_number(const Feature& feature, float value) {
-  if (std::isnan(value)) {
-    if (feature.learns_missing) return kMissingPosition;
-    value = feature.typical;
-  }
+float position_among(std::span<const float> keypoints, float value, bool turned) noexcept {
   // Each step rounds monotonically, so a larger value never gets a smaller position.
-  const std::vector<float>& keypoints = feature.keypoints;
   const float clipped = std::clamp(value, keypoints.front(), keypoints.back());
   const auto above = std::upper_bound(keypoints.begin(), keypoints.end() - 1, clipped);
   const auto k = static_cast<std::size_t>(above - keypoints.begin()) - 1;
   const double lo = keypoints[k], hi = keypoints[k + 1];
   const double position = static_cast<double>(k) + (clipped - lo) / (hi - lo);
   const double last = static_cast<double>(keypoints.size() - 1);
-  return static_cast<float>(feature.monotonicity == Monotonicity::decreasing ? last - position
-                                                                             : position);
+  return static_cast<float>(turned ? last - position : position);
+}
+
+float encode_number(const Feature& feature, float value) {
+  if (std::isnan(value)) {
+    if (feature.learns_missing) return kMissingPosition;
+    value = feature.typical;
+  }
+  return position_among(feature.keypoints, value, feature.monotonicity == Monotonicity::decreasing);
 }
 
 float encode_cell(const Feature& feature, float cell) {

@@ -10,6 +10,7 @@
 //   category          the index of its word; the number of words if it was not seen in training
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,10 @@ Dataset encode(const Schema& schema, const Table& table, const Rows& rows);
 /// freed as they are encoded, block of rows by block, so that little is ever held in both forms.
 std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
                                      const std::vector<const Rows*>& parts);
+
+/// The position of a value, not NaN, among keypoints; counted from the other end if `turned`. It
+/// never falls (turned: never rises) when the value rises, not by one bit.
+float position_among(std::span<const float> keypoints, float value, bool turned) noexcept;
 
 /// The position of a value among a number feature's keypoints, as above.
 float encode_number(const Feature& feature, float value);

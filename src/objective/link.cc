@@ -5,12 +5,28 @@
 
 namespace espalier {
 
-float score_of(const Label& label, double output) noexcept {
-  return static_cast<float>(label.offset + label.scale * output);
+ScoreUnits units_of(const Label& label) noexcept { return {label.offset, label.scale}; }
+
+float score_of(const ScoreUnits& units, double output) noexcept {
+  return static_cast<float>(units.offset + units.scale * output);
 }
 
-float prediction_of(const Label& label, float score) noexcept {
-  return label.task == Task::classification ? sigmoid(score) : score;
+float score_of(const Label& label, double output) noexcept {
+  return score_of(units_of(label), output);
+}
+
+Link link_of(const Label& label) noexcept {
+  return label.task == Task::classification ? Link::sigmoid : Link::identity;
+}
+
+float prediction_of(Link link, float score) noexcept {
+  switch (link) {
+    case Link::identity:
+      break;
+    case Link::sigmoid:
+      return sigmoid(score);
+  }
+  return score;
 }
 
 float sigmoid(float score) noexcept {

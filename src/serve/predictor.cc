@@ -1,77 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "espalier/predictor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cassert>
-#include <cmath>
 #include <limits>
 #include <memory>
 
 #include "core/aligned.h"
 #include "data/encode.h"
+#include "espalier/error.h"
 #include "model/model_data.h"
-#include "objective/link.h"
+#include "serve/compile.h"
 #include "serve/compiled.h"
 
 namespace espalier {
 
 namespace {
 
-// From this many rows on a padded tile is faster than row after row.
-constexpr std::size_t kTilePays = 8;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// Floats of a Scratch: room to begin on a cache line.
+std::size_t floats_of_scratch(const Interpreter& interpreter) {
+  return interpreter.scratch_size() + kCacheLine / sizeof(float);
+}
+
+// Whether spans of so many floats are the same number of rows in and out.
+bool fit(const Interpreter& interpreter, std::size_t rows, std::size_t out) {
+  const std::size_t width = interpreter.num_cells(), scores = interpreter.num_scores();
+  return rows % width == 0 && out % scores == 0 && rows / width == out / scores;
+}
 
 }  // namespace
 
-Predictor::Compiled::Compiled(const Model& compiled_model) : model(compiled_model) {
-  for (const Network& member : model.data().members) members.emplace_back(member);
-  for (const CompiledNetwork& member : members)
-    scratch_size = std::max(scratch_size, member.scratch_size());
-  members_begin = kTile * model.schema().features.size();
-  scratch_size += members_begin;
-}
-
-float Predictor::Compiled::score(double sum) const noexcept {
-  return score_of(model.schema().label, sum / static_cast<double>(members.size()));
-}
-
-float Predictor::Compiled::output(float score, Output wanted) const noexcept {
-  return wanted == Output::prediction ? prediction_of(model.schema().label, score) : score;
-}
-
-void Predictor::Compiled::scores(const float* cells, std::size_t count, float* scratch,
-                                 float* out) const noexcept {
-  const std::size_t num_features = model.schema().features.size();
-  float* in = scratch + members_begin;
-  if (count < kTilePays) {
-    for (std::size_t r = 0; r < count; ++r, cells += num_features) {
-      double sum = 0;
-      for (const CompiledNetwork& member : members) {
-        std::copy_n(cells, num_features, in);
-        sum += member.row(in);
-      }
-      out[r] = score(sum);
-    }
-    return;
-  }
-  double sums[kTile] = {};
-  for (const CompiledNetwork& member : members) {
-    for (std::size_t r = 0; r < kTile; ++r) {
-      const float* row = cells + (r < count ? r : 0) * num_features;
-      for (std::size_t f = 0; f < num_features; ++f) in[f * kTile + r] = row[f];
-    }
-    const float* result = member.tile(in);
-    for (std::size_t r = 0; r < count; ++r) sums[r] += result[r];
-  }
-  for (std::size_t r = 0; r < count; ++r) out[r] = score(sums[r]);
-}
+Predictor::Compiled::Compiled(const Model& compiled_model)
+    : model(compiled_model), interpreter(compile(compiled_model)) {}
 
 Predictor::Predictor(const Model& model) : compiled_(std::make_shared<const Compiled>(model)) {}
 
 const Model& Predictor::model() const noexcept { return compiled_->model; }
 
-std::size_t Predictor::num_features() const noexcept { return model().schema().features.size(); }
+std::size_t Predictor::num_features() const noexcept { return compiled_->interpreter.num_cells(); }
+
+std::size_t Predictor::num_scores() const noexcept { return compiled_->interpreter.num_scores(); }
 
 float Predictor::code(std::size_t feature, std::string_view word) const noexcept {
+  if (feature >= num_features()) return kNan;
   const Feature& own = model().schema().features[feature];
   const auto found = std::find(own.words.begin(), own.words.end(), word);
   const bool known = found != own.words.end();
@@ -80,11 +54,11 @@ float Predictor::code(std::size_t feature, std::string_view word) const noexcept
   // The place behind the last word is no code of the category's: it counts as unseen.
   if (known || (own.kind == FeatureKind::category && !is_missing))
     return static_cast<float>(found - own.words.begin());
-  return std::numeric_limits<float>::quiet_NaN();
+  return kNan;
 }
 
 Predictor::Scratch::Scratch(const Predictor& predictor)
-    : floats_(predictor.compiled_->scratch_size + kCacheLine / sizeof(float)) {}
+    : floats_(floats_of_scratch(predictor.compiled().interpreter)) {}
 
 float* Predictor::Scratch::begin() noexcept {
   void* begin = floats_.data();
@@ -99,35 +73,34 @@ float Predictor::predict(std::span<const float> row, Scratch& scratch,
   return result;
 }
 
-void Predictor::predict(std::span<const float> rows, std::span<float> out, Scratch& scratch,
+bool Predictor::predict(std::span<const float> rows, std::span<float> out, Scratch& scratch,
                         Output output) const noexcept {
-  const std::vector<Feature>& features = model().schema().features;
-  assert(rows.size() == features.size() * out.size());
-  assert(scratch.floats_.size() >= compiled_->scratch_size);
-  float* const floats = scratch.begin();
-  const float* cell = rows.data();
-  for (std::size_t first = 0; first < out.size(); first += kTile) {
-    const std::size_t count = std::min<std::size_t>(kTile, out.size() - first);
-    float* encoded = floats;
-    for (std::size_t r = 0; r < count; ++r) {
-      for (const Feature& feature : features) *encoded++ = encode_cell(feature, *cell++);
-    }
-    float* result = out.data() + first;
-    compiled_->scores(floats, count, floats, result);
-    for (std::size_t r = 0; r < count; ++r) result[r] = compiled_->output(result[r], output);
+  const Interpreter& interpreter = compiled_->interpreter;
+  if (!fit(interpreter, rows.size(), out.size()) ||
+      scratch.floats_.size() < floats_of_scratch(interpreter)) {
+    std::fill(out.begin(), out.end(), kNan);
+    return false;
   }
+  interpreter.run(rows.data(), out.size() / num_scores(), output, scratch.begin(), out.data());
+  return true;
 }
 
 void Predictor::predict(std::span<const float> rows, std::span<float> out, Output output,
                         int threads) const {
-  const auto predict_range = [&](std::size_t begin, std::size_t end) {
+  const std::size_t width = num_features(), scores = num_scores();
+  if (!fit(compiled_->interpreter, rows.size(), out.size())) {
+    throw Error(ErrorKind::argument,
+                fmt::format("predict: {} cells for {} outputs; wanted {} cells and {} output{} for "
+                            "each row",
+                            rows.size(), out.size(), width, scores, scores == 1 ? "" : "s"));
+  }
+  const std::size_t num_rows = out.size() / scores;
+  ThreadPool pool(num_rows <= kTaskRows ? 1 : threads);
+  pool.run_ranges(num_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
     Scratch scratch(*this);
-    const std::size_t width = num_features();
-    predict(rows.subspan(begin * width, (end - begin) * width), out.subspan(begin, end - begin),
-            scratch, output);
-  };
-  ThreadPool pool(out.size() <= kTaskRows ? 1 : threads);
-  pool.run_ranges(out.size(), kTaskRows, predict_range);
+    predict(rows.subspan(begin * width, (end - begin) * width),
+            out.subspan(begin * scores, (end - begin) * scores), scratch, output);
+  });
 }
 
 std::vector<float> Predictor::rows(const Table& table) const {
@@ -135,14 +108,12 @@ std::vector<float> Predictor::rows(const Table& table) const {
 }
 
 std::vector<float> scores(const Predictor& predictor, const Dataset& data, ThreadPool& pool) {
-  const Predictor::Compiled& compiled = predictor.compiled();
-  std::vector<float> result(data.num_rows);
+  const Interpreter& interpreter = predictor.compiled().interpreter;
+  std::vector<float> result(data.num_rows * interpreter.num_scores());
   pool.run_ranges(data.num_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
-    AlignedFloats scratch(compiled.scratch_size);
-    for (std::size_t first = begin; first < end; first += kTile) {
-      compiled.scores(data.row(first), std::min<std::size_t>(kTile, end - first), scratch.data(),
-                      result.data() + first);
-    }
+    AlignedFloats scratch(interpreter.scratch_size());
+    interpreter.run_encoded(data.row(begin), end - begin, scratch.data(),
+                            result.data() + begin * interpreter.num_scores());
   });
   return result;
 }
@@ -152,7 +123,7 @@ std::vector<float> Model::predict(const Table& table, Output output, int threads
   ThreadPool pool(threads);
   std::vector<float> result =
       scores(predictor, encode_features(schema(), table, all_rows(table)), pool);
-  for (float& value : result) value = predictor.compiled().output(value, output);
+  if (output == Output::prediction) predictor.compiled().interpreter.link(result);
   return result;
 }
 

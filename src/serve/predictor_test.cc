@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/error_of.h"
 #include "data/encode.h"
 #include "hwy/targets.h"
 #include "model/random_model.h"
@@ -171,6 +172,76 @@ TEST(Predictor, PredictingCannotThrow) {
   Predictor::Scratch* scratch = nullptr;
   EXPECT_TRUE(noexcept(predictor->predict(std::span<const float>(), *scratch)));
   EXPECT_TRUE(noexcept(predictor->predict(std::span<const float>(), std::span<float>(), *scratch)));
+}
+
+// Sizes that do not fit, at random and by one, give false and NaN, and nothing is read or written
+// beyond the spans: the sanitizers watch the vectors, which are exactly as long as they say.
+TEST(Predictor, ReportsSizesThatDoNotFit) {
+  Random random(1);
+  const Model model = random_model(random);
+  const Predictor predictor(model);
+  Predictor::Scratch scratch(predictor);
+  const std::size_t width = predictor.num_features();
+  for (int i = 0; i < 2000; ++i) {
+    const std::size_t count = random.below(200);
+    const std::size_t near = count * width + (i % 2 == 0 ? 1 : 0) + width * (i % 3 == 0 ? 1 : 0);
+    const std::vector<float> rows(i % 7 == 0 ? random.below(200 * width) : near, 0.5f);
+    std::vector<float> out(count, 7.0f);
+    const bool fits = rows.size() == count * width;
+    ASSERT_EQ(predictor.predict(rows, out, scratch), fits) << rows.size() << " for " << count;
+    for (const float value : out) ASSERT_EQ(std::isnan(value), !fits);
+    ASSERT_EQ(std::isnan(predictor.predict(rows, scratch)), rows.size() != width);
+    if (fits) {
+      predictor.predict(rows, out, Output::score, 1);
+    } else {
+      ASSERT_THROW(predictor.predict(rows, out, Output::score, 1), Error);
+    }
+  }
+}
+
+TEST(Predictor, SaysWhichSizesItWants) {
+  Random random(1);
+  const Predictor predictor(random_model(random));
+  const std::vector<float> rows(predictor.num_features() + 1);
+  std::vector<float> out(2);
+  EXPECT_EQ(
+      error_of([&] { predictor.predict(rows, out, Output::score, 0); }),
+      fmt::format("predict: {} cells for 2 outputs; wanted {} cells and 1 output for each row",
+                  rows.size(), predictor.num_features()));
+}
+
+// Scratch of one predictor for another: enough is enough, and less is reported.
+TEST(Predictor, TakesTheScratchOfAnotherOnlyIfItIsLargeEnough) {
+  std::vector<Predictor> predictors;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Random random(seed);
+    predictors.emplace_back(random_model(random));
+  }
+  int taken = 0, refused = 0;
+  for (const Predictor& predictor : predictors) {
+    const std::vector<float> rows(70 * predictor.num_features(), 0.5f);
+    const auto wanted = bits(predict_rows(predictor, rows, Output::prediction));
+    for (const Predictor& other : predictors) {
+      Predictor::Scratch scratch(other);
+      std::vector<float> out(70);
+      const bool fits = predictor.predict(rows, out, scratch);
+      ASSERT_EQ(bits(out), fits ? wanted : bits(std::vector<float>(70, kNan)));
+      ++(fits ? taken : refused);
+    }
+    Predictor::Scratch scratch(predictor);
+    const Predictor::Scratch moved = std::move(scratch);
+    EXPECT_TRUE(
+        std::isnan(predictor.predict(std::span(rows).first(predictor.num_features()), scratch)));
+  }
+  EXPECT_GE(taken, 12);
+  EXPECT_GE(refused, 12);
+}
+
+TEST(Predictor, AFeatureThatIsNotThereHasNoCode) {
+  Random random(1);
+  const Predictor predictor(random_model(random));
+  EXPECT_TRUE(std::isnan(predictor.code(predictor.num_features(), "red")));
+  EXPECT_TRUE(std::isnan(predictor.code(static_cast<std::size_t>(-1), "")));
 }
 
 // A float of [1, 2] from 23 random bits.

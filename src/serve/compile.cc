@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/compile.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "data/encode.h"
+#include "espalier/error.h"
+#include "layers/calibrators.h"
+#include "layers/lattices.h"
+#include "layers/linear.h"
+#include "layers/min_max.h"
+#include "layers/relu.h"
+#include "layers/wiring.h"
+#include "model/model_data.h"
+
+namespace espalier {
+
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+Cell cell_of(const Feature& feature) {
+  if (feature.kind == FeatureKind::category) {
+    return CategoryCell{.num_words = static_cast<int>(num_own_words(feature)),
+                        .missing = static_cast<int>(encode_cell(feature, kNan))};
+  }
+  return NumberCell{.keypoints = feature.keypoints,
+                    .turned = feature.monotonicity == Monotonicity::decreasing,
+                    .missing = encode_cell(feature, kNan)};
+}
+
+// Moves values into [1, 2]; each operation rounds monotonically, so their order stays.
+WayBack enter_binade(std::span<const float> values, float* moved) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double low = *least, range = *most - low;
+  for (const float value : values) {
+    *moved++ = range > 0 ? static_cast<float>(1 + (value - low) / range) : 1.0f;
+  }
+  return {*least, static_cast<float>(range)};
+}
+
+CellStep cell_step(const Calibrators& layer, const float* params) {
+  CellStep step;
+  for (int u = 0; u < layer.num_units(); ++u) {
+    const Wire& wire = layer.inputs()[static_cast<std::size_t>(u)];
+    std::vector<float> values(params + layer.unit_begin(u), params + layer.unit_begin(u + 1));
+    CellTable& cell = step.cells.emplace_back();
+    if (values.empty()) continue;
+    cell.kind = wire.is_category() ? CellTable::Kind::category : CellTable::Kind::position;
+    cell.keypoints = layer.keypoints(u);
+    if (wire.is_category())
+      values.push_back(static_cast<float>(mean_over(wire.shares, values.data())));  // unseen
+    cell.table.resize(values.size());
+    cell.back = enter_binade(values, cell.table.data());
+  }
+  return step;
+}
+
+CalibratorStep calibrator_step(const Calibrators& layer, const float* params) {
+  const auto num_units = static_cast<std::size_t>(layer.num_units());
+  const auto keypoints = static_cast<std::size_t>(layer.keypoints(0));
+  CalibratorStep step{.num_units = num_units, .keypoints = layer.keypoints(0)};
+  for (auto* array : {&step.lo, &step.inverse_step, &step.low, &step.range})
+    array->resize(padded(num_units));
+  step.tables.resize(padded(num_units) * keypoints);
+  for (std::size_t u = 0; u < num_units; ++u) {
+    const UniformKeypoints own =
+        uniform_keypoints(step.keypoints - 1, layer.constants().data() + 2 * u);
+    step.lo[u] = own.lo;
+    step.inverse_step[u] = own.inverse_step;
+    const WayBack back = enter_binade({params + layer.unit_begin(static_cast<int>(u)), keypoints},
+                                      step.tables.data() + u * keypoints);
+    step.low[u] = back.low;
+    step.range[u] = back.range;
+  }
+  return step;
+}
+
+// The rows that the codes of a category pick; the last is the mean of the others.
+AlignedFloats category_rows(const float* weights, const std::vector<float>& shares,
+                            std::size_t width) {
+  AlignedFloats rows((shares.size() + 1) * padded(width));
+  float* row = rows.data();
+  for (std::size_t c = 0; c < shares.size(); ++c, row += padded(width))
+    std::copy_n(weights + c * width, width, row);
+  for (std::size_t i = 0; i < width; ++i)
+    row[i] = static_cast<float>(mean_over(shares, weights + i, width));
+  return rows;
+}
+
+LinearStep linear_step(const Linear& layer, const float* params) {
+  const float* bias = params + layer.bias_begin();
+  LinearStep step{.bias = {bias, bias + layer.num_outputs()}};
+  step.category_begin = step.bias.size();
+  for (int j = 0; j < layer.num_inputs(); ++j) {
+    const auto wire = static_cast<std::size_t>(j);
+    const Linear::Reach reach = layer.reach(j);
+    const auto begin = static_cast<std::size_t>(reach.begin);
+    const float* weights = params + layer.unit_begin(j);
+    if (const std::vector<float>& shares = layer.inputs()[wire].shares; !shares.empty()) {
+      // Categories are not monotone, so they all reach the same outputs.
+      step.category_begin = begin;
+      step.category_width = reach.width();
+      step.categories.push_back({wire, category_rows(weights, shares, reach.width())});
+    } else {
+      step.numbers.push_back({wire, begin, begin + reach.width(), step.weights.size()});
+      step.weights.insert(step.weights.end(), weights, weights + reach.width());
+      step.weights.resize(padded(step.weights.size()));
+    }
+  }
+  return step;
+}
+
+LatticeStep lattice_step(const Lattices& layer, const float* params) {
+  LatticeStep step{.size = layer.size(),
+                   .interpolation = layer.interpolation(),
+                   .tables = std::vector<float>(layer.num_params())};
+  float* table = step.tables.data();
+  const std::size_t vertices = step.num_vertices();
+  for (int g = 0; g < layer.num_units(); ++g, params += vertices, table += vertices)
+    step.backs.push_back(enter_binade({params, vertices}, table));
+  return step;
+}
+
+Step step_of(LayerKind kind, const Layer& layer, const float* params) {
+  const auto num_inputs = static_cast<std::size_t>(layer.num_inputs());
+  switch (kind) {
+    case LayerKind::cal: {
+      const auto& calibrators = static_cast<const Calibrators&>(layer);
+      if (calibrators.reads_table()) return cell_step(calibrators, params);
+      return calibrator_step(calibrators, params);
+    }
+    case LayerKind::lin:
+      return linear_step(static_cast<const Linear&>(layer), params);
+    case LayerKind::lat:
+      return lattice_step(static_cast<const Lattices&>(layer), params);
+    case LayerKind::gather: {
+      const std::vector<int>& wires = static_cast<const Gather&>(layer).wires();
+      return GatherStep{{wires.begin(), wires.end()}};
+    }
+    case LayerKind::sum:
+      return SumStep{num_inputs};
+    case LayerKind::minmax: {
+      const auto& min_max = static_cast<const MinMax&>(layer);
+      return MinMaxStep{min_max.groups(), min_max.size()};
+    }
+    case LayerKind::relu:
+      return ReluStep{num_inputs};
+  }
+  throw Error(ErrorKind::unsupported, "a layer that the predictor does not know");
+}
+
+}  // namespace
+
+std::vector<Step> compile(const Network& network) {
+  std::vector<Step> steps;
+  for (int l = 0; l < network.num_layers(); ++l) {
+    const LayerKind kind = network.architecture().layers[static_cast<std::size_t>(l)].kind;
+    steps.push_back(step_of(kind, network.layer(l), network.layer_params(l)));
+  }
+  return steps;
+}
+
+Program compile(const Model& model) {
+  Program program;
+  for (const Feature& feature : model.schema().features) program.cells.push_back(cell_of(feature));
+  for (const Network& member : model.data().members) program.members.push_back(compile(member));
+  const Network& first = model.data().members.front();
+  const auto num_scores =
+      static_cast<std::size_t>(first.layer(first.num_layers() - 1).num_outputs());
+  const Label& label = model.schema().label;
+  program.scores.assign(num_scores, units_of(label));
+  program.link = link_of(label);
+  return program;
+}
+
+}  // namespace espalier

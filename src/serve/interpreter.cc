@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/interpreter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/encode.h"
+
+namespace espalier {
+
+namespace {
+
+// From this many rows on a padded tile is faster than row after row.
+constexpr std::size_t kTilePays = 8;
+
+float encode(const NumberCell& cell, float x) noexcept {
+  return std::isnan(x) ? cell.missing : position_among(cell.keypoints, x, cell.turned);
+}
+
+float encode(const CategoryCell& cell, float x) noexcept {
+  if (std::isnan(x)) return static_cast<float>(cell.missing);
+  const auto unseen = static_cast<float>(cell.num_words);
+  return x >= 0 && x < unseen && x == std::floor(x) ? x : unseen;
+}
+
+}  // namespace
+
+MemberRunner::MemberRunner(std::vector<Step> steps, std::size_t num_inputs) {
+  std::size_t widest = num_inputs;
+  for (Step& step : steps) {
+    widest = std::max(widest, std::visit([](const auto& own) { return own.num_outputs(); }, step));
+    runners_.push_back(runner_of(std::move(step)));
+    step_scratch_size_ =
+        std::max(step_scratch_size_,
+                 std::visit([](const auto& own) { return own.scratch_size(); }, runners_.back()));
+  }
+  wires_size_ = padded(widest) * kTile;
+}
+
+const float* MemberRunner::tile(float* scratch) const noexcept {
+  float* in = scratch;
+  float* out = scratch + wires_size_;
+  for (const Runner& runner : runners_) {
+    std::visit([&](const auto& own) { own.tile(in, out, scratch + 2 * wires_size_); }, runner);
+    std::swap(in, out);
+  }
+  return in;
+}
+
+const float* MemberRunner::row(float* scratch) const noexcept {
+  float* in = scratch;
+  float* out = scratch + wires_size_;
+  for (const Runner& runner : runners_) {
+    std::visit([&](const auto& own) { own.row(in, out, scratch + 2 * wires_size_); }, runner);
+    std::swap(in, out);
+  }
+  return in;
+}
+
+Interpreter::Interpreter(Program program)
+    : cells_(std::move(program.cells)), scores_(std::move(program.scores)), link_(program.link) {
+  for (std::vector<Step>& steps : program.members) {
+    members_.emplace_back(std::move(steps), num_cells());
+    member_scratch_size_ = std::max(member_scratch_size_, members_.back().scratch_size());
+  }
+  outputs_begin_ = kTile * num_cells();
+  members_begin_ = outputs_begin_ + kTile * num_scores() * members_.size();
+}
+
+void Interpreter::run(const float* rows, std::size_t count, Output output, float* scratch,
+                      float* out) const noexcept {
+  for (std::size_t first = 0; first < count; first += kTile) {
+    const std::size_t now = std::min<std::size_t>(kTile, count - first);
+    float* encoded = scratch;
+    for (std::size_t r = 0; r < now; ++r) {
+      for (const Cell& cell : cells_)
+        *encoded++ = std::visit([x = *rows++](const auto& own) { return encode(own, x); }, cell);
+    }
+    run_encoded(scratch, now, scratch, out);
+    if (output == Output::prediction) link({out, now * num_scores()});
+    out += now * num_scores();
+  }
+}
+
+void Interpreter::run_encoded(const float* rows, std::size_t count, float* scratch,
+                              float* out) const noexcept {
+  for (std::size_t first = 0; first < count; first += kTile) {
+    const std::size_t now = std::min<std::size_t>(kTile, count - first);
+    if (now < kTilePays) {
+      score_rows(rows, now, scratch, out);
+    } else {
+      score_tile(rows, now, scratch, out);
+    }
+    rows += now * num_cells();
+    out += now * num_scores();
+  }
+}
+
+void Interpreter::link(std::span<float> scores) const noexcept {
+  for (float& score : scores) score = prediction_of(link_, score);
+}
+
+void Interpreter::score_rows(const float* rows, std::size_t count, float* scratch,
+                             float* out) const noexcept {
+  float* outputs = scratch + outputs_begin_;  // [member][score]
+  for (std::size_t r = 0; r < count; ++r, rows += num_cells()) {
+    for (std::size_t m = 0; m < members_.size(); ++m) {
+      std::copy_n(rows, num_cells(), scratch + members_begin_);
+      std::copy_n(members_[m].row(scratch + members_begin_), num_scores(),
+                  outputs + m * num_scores());
+    }
+    for (std::size_t s = 0; s < num_scores(); ++s) *out++ = score(s, outputs + s, num_scores());
+  }
+}
+
+void Interpreter::score_tile(const float* rows, std::size_t count, float* scratch,
+                             float* out) const noexcept {
+  float* outputs = scratch + outputs_begin_;  // [member][score][kTile]
+  const std::size_t size = num_scores() * kTile;
+  float* in = scratch + members_begin_;
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    for (std::size_t r = 0; r < kTile; ++r) {
+      const float* row = rows + (r < count ? r : 0) * num_cells();
+      for (std::size_t f = 0; f < num_cells(); ++f) in[f * kTile + r] = row[f];
+    }
+    std::copy_n(members_[m].tile(in), size, outputs + m * size);
+  }
+  for (std::size_t r = 0; r < count; ++r) {
+    for (std::size_t s = 0; s < num_scores(); ++s) *out++ = score(s, outputs + s * kTile + r, size);
+  }
+}
+
+// Score s from the outputs of the members, each `stride` floats after the one before.
+float Interpreter::score(std::size_t s, const float* outputs, std::size_t stride) const noexcept {
+  double sum = 0;
+  for (std::size_t m = 0; m < members_.size(); ++m) sum += outputs[m * stride];
+  return score_of(scores_[s], sum / static_cast<double>(members_.size()));
+}
+
+}  // namespace espalier

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The serving program: all that a Predictor computes, as plain values. compile.h makes it of a
+// model, interpreter.h runs it, exports print it; all must do the operations below in their order,
+// and then give the same bits. docs/monotonicity.md has the proof that no result falls.
+//
+// Numbers are floats unless a formula says double; every operation rounds to nearest, and
+// fma(a, b, c) rounds a * b + c once. A row goes this way:
+//
+//   encode      each raw cell becomes a position or a code: NumberCell, CategoryCell
+//   members     each runs its steps in turn on the encoded cells; a step reads the wires (the
+//               values) of the step before it, and the last one leaves num_scores() wires
+//   mean        of score s, in double: (0 + member 0 + member 1 + ...) / number of members
+//   score       float(offset + scale * mean), in double, rounded once: ScoreUnits, scale > 0
+//   prediction  of score s: itself, or 1 / (1 + e^-score) in double, rounded once: Link
+//
+// The values of a table (a calibrator or a lattice) are stored within [1, 2], where b - a is exact
+// and fma(t, b - a, a) rises with t, a and b. A result y in [1, 2] then goes the way back to the
+// units of the table: fma(range, y - 1, low).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "core/aligned.h"
+#include "espalier/architecture.h"
+#include "objective/link.h"
+
+namespace espalier {
+
+/// A number, or an ordered word by its index, as its position among the keypoints.
+///
+///   NaN    missing
+///   x      clipped to [keypoints.front(), keypoints.back()]; k is the last keypoint but one at
+///          most with keypoints[k] <= x; in double
+///          position = k + (x - keypoints[k]) / (keypoints[k + 1] - keypoints[k]),
+///          or last - position if turned, where last = keypoints.size() - 1; rounded to float once
+struct NumberCell {
+  std::vector<float> keypoints;  // strictly increasing, at least two
+  bool turned = false;           // a decreasing feature: all monotone wires rise
+  float missing = 0;             // the position of a missing cell; negative: its table knows it
+};
+
+/// A category by the code of its word: NaN is `missing`; a whole number in [0, num_words) is
+/// itself; anything else is unseen, num_words.
+struct CategoryCell {
+  int num_words = 0;
+  int missing = 0;
+};
+
+using Cell = std::variant<NumberCell, CategoryCell>;
+
+/// From a result y in [1, 2] to the units of its table: fma(range, y - 1, low), range >= 0.
+struct WayBack {
+  float low = 0;
+  float range = 0;
+};
+
+/// What becomes of one encoded cell x.
+///
+///   position   x < 0: y = table[keypoints], missing; else k = min(floor(x), keypoints - 2),
+///              y = fma(x - k, table[k + 1] - table[k], table[k])
+///   category   y = table[x]
+///   pass       x as it is: a later step picks by the code
+///
+/// and, unless it passes, the way back from y.
+struct CellTable {
+  enum class Kind { position, category, pass };
+  Kind kind = Kind::pass;
+  int keypoints = 0;         // position
+  std::vector<float> table;  // position: keypoints, then missing if that was learned; category: a
+                             // value per word, then unseen
+  WayBack back;
+};
+
+/// The first calibrators: wire i is cell i through its table.
+struct CellStep {
+  std::vector<CellTable> cells;
+
+  std::size_t num_outputs() const { return cells.size(); }
+};
+
+/// Calibrators with uniform keypoints, one per wire:
+///
+///   u = min(max((x - lo) * inverse_step, 0), last), last = keypoints - 1
+///   k = min(floor(u), last - 1), y = fma(u - k, table[k + 1] - table[k], table[k]), the way back
+///
+/// Arrays have an entry per unit and are padded with zeros to whole blocks of 16.
+struct CalibratorStep {
+  std::size_t num_units = 0;
+  int keypoints = 2;
+  AlignedFloats lo;
+  AlignedFloats inverse_step;
+  AlignedFloats tables;  // [unit][keypoints]
+  AlignedFloats low;     // the way back
+  AlignedFloats range;
+
+  std::size_t num_outputs() const { return num_units; }
+};
+
+/// The linear embedding. Output i starts at bias[i]; then each category adds, in order, the weight
+/// that its code picks, sum + weight; then each number that reaches i adds, in order,
+/// fma(weight, x, sum).
+struct LinearStep {
+  struct Category {
+    std::size_t wire;
+    AlignedFloats rows;  // [words, then unseen][padded(category_width)]
+  };
+  struct Number {
+    std::size_t wire;
+    std::size_t begin;  // it reaches the outputs [begin, end)
+    std::size_t end;
+    std::size_t weights;  // where in `weights` that of output `begin` lies; the others follow
+  };
+  std::vector<float> bias;
+  /// All categories reach the outputs [category_begin, category_begin + category_width).
+  std::size_t category_begin = 0;
+  std::size_t category_width = 0;
+  std::vector<Category> categories;
+  std::vector<Number> numbers;
+  AlignedFloats weights;
+
+  std::size_t num_outputs() const { return bias.size(); }
+};
+
+/// Lattices: number g reads the wires g * size ... g * size + size - 1, each clipped to [0, 1]. Bit
+/// d of a vertex is its place along input d.
+///
+///   multilinear  folded along one input after the other, input 0 first, until one value is left:
+///                table[v] = fma(x[d], table[2 v + 1] - table[2 v], table[2 v])
+///   simplex      x becomes (1 + x) - 1, a multiple of 2^-23; then, in double,
+///                table[0] + sum over i of x[p_i] * (table[v_i] - table[v_{i-1}]), x[p_1] >= x[p_2]
+///                >= ..., v_0 = 0, v_i = v_{i-1} + 2^{p_i}. Every partial sum is exact, so the
+///                order of equal x does not matter; rounded to float once
+///
+/// and the way back.
+struct LatticeStep {
+  int size = 1;
+  Interpolation interpolation = Interpolation::multilinear;
+  std::vector<float> tables;  // [lattice][2^size]
+  std::vector<WayBack> backs;
+
+  std::size_t num_vertices() const { return std::size_t{1} << size; }
+  std::size_t num_outputs() const { return backs.size(); }
+};
+
+/// Output i is wire wires[i].
+struct GatherStep {
+  std::vector<std::size_t> wires;
+
+  std::size_t num_outputs() const { return wires.size(); }
+};
+
+/// One output: 0 + wire 0 + wire 1 + ...
+struct SumStep {
+  std::size_t num_inputs = 0;
+
+  std::size_t num_outputs() const { return 1; }
+};
+
+/// One output: the largest over the groups of the least of the group's `size` wires.
+struct MinMaxStep {
+  int groups = 1;
+  int size = 1;
+
+  std::size_t num_outputs() const { return 1; }
+};
+
+/// Output i is max(wire i, 0).
+struct ReluStep {
+  std::size_t num_wires = 0;
+
+  std::size_t num_outputs() const { return num_wires; }
+};
+
+using Step = std::variant<CellStep, CalibratorStep, LinearStep, LatticeStep, GatherStep, SumStep,
+                          MinMaxStep, ReluStep>;
+
+struct Program {
+  std::vector<Cell> cells;                 // of a row, in order
+  std::vector<std::vector<Step>> members;  // at least one, each with at least one step
+  std::vector<ScoreUnits> scores;
+  Link link = Link::identity;
+
+  std::size_t num_scores() const { return scores.size(); }
+};
+
+}  // namespace espalier

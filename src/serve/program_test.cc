@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The formulas of program.h, done one by one as an export would do them, give the bits of the
+// interpreter.
+#include "serve/program.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "core/math.h"
+#include "model/random_model.h"
+#include "serve/compile.h"
+#include "serve/interpreter.h"
+
+namespace espalier {
+namespace {
+
+using Wires = std::vector<float>;
+
+float encode(const NumberCell& cell, float x) {
+  if (std::isnan(x)) return cell.missing;
+  const std::vector<float>& keypoints = cell.keypoints;
+  x = std::min(std::max(x, keypoints.front()), keypoints.back());
+  std::size_t k = 0;
+  while (k + 2 < keypoints.size() && keypoints[k + 1] <= x) ++k;
+  const double lo = keypoints[k], hi = keypoints[k + 1];
+  const double position = static_cast<double>(k) + (x - lo) / (hi - lo);
+  const double last = static_cast<double>(keypoints.size()) - 1;
+  return static_cast<float>(cell.turned ? last - position : position);
+}
+
+float encode(const CategoryCell& cell, float x) {
+  if (std::isnan(x)) return static_cast<float>(cell.missing);
+  for (int code = 0; code < cell.num_words; ++code) {
+    if (x == static_cast<float>(code)) return x;
+  }
+  return static_cast<float>(cell.num_words);
+}
+
+float way_back(WayBack back, float y) { return std::fma(back.range, y - 1, back.low); }
+
+// `u` in [0, last].
+float read_table(const float* table, int last, float u) {
+  const int k = std::min(static_cast<int>(u), last - 1);
+  return std::fma(u - static_cast<float>(k), table[k + 1] - table[k], table[k]);
+}
+
+float through(const CellTable& cell, float x) {
+  const std::vector<float>& table = cell.table;
+  if (cell.kind == CellTable::Kind::pass) return x;
+  if (cell.kind == CellTable::Kind::category)
+    return way_back(cell.back, table.at(static_cast<std::size_t>(x)));
+  if (x < 0) return way_back(cell.back, table.at(static_cast<std::size_t>(cell.keypoints)));
+  return way_back(cell.back, read_table(table.data(), cell.keypoints - 1, x));
+}
+
+Wires run(const CellStep& step, const Wires& in) {
+  Wires out;
+  for (std::size_t i = 0; i < in.size(); ++i) out.push_back(through(step.cells.at(i), in[i]));
+  return out;
+}
+
+Wires run(const CalibratorStep& step, const Wires& in) {
+  Wires out;
+  const int last = step.keypoints - 1;
+  for (std::size_t i = 0; i < step.num_units; ++i) {
+    const float u = std::min(std::max((in.at(i) - step.lo[i]) * step.inverse_step[i], 0.0f),
+                             static_cast<float>(last));
+    const float* table = step.tables.data() + i * static_cast<std::size_t>(step.keypoints);
+    out.push_back(way_back({step.low[i], step.range[i]}, read_table(table, last, u)));
+  }
+  return out;
+}
+
+Wires run(const LinearStep& step, const Wires& in) {
+  Wires out = step.bias;
+  for (const LinearStep::Category& category : step.categories) {
+    const auto code = static_cast<std::size_t>(in.at(category.wire));
+    for (std::size_t i = 0; i < step.category_width; ++i)
+      out.at(step.category_begin + i) += category.rows.at(code * padded(step.category_width) + i);
+  }
+  for (const LinearStep::Number& number : step.numbers) {
+    for (std::size_t i = number.begin; i < number.end; ++i) {
+      const float weight = step.weights.at(number.weights + i - number.begin);
+      out.at(i) = std::fma(weight, in.at(number.wire), out.at(i));
+    }
+  }
+  return out;
+}
+
+float fold(Wires table, const Wires& x) {
+  for (const float own : x) {
+    for (std::size_t v = 0; v < table.size() / 2; ++v)
+      table[v] = std::fma(own, table[2 * v + 1] - table[2 * v], table[2 * v]);
+    table.resize(table.size() / 2);
+  }
+  return table.at(0);
+}
+
+float simplex(const Wires& table, const Wires& x) {
+  std::vector<std::size_t> order(x.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return x[a] > x[b]; });
+  double sum = table.at(0);
+  std::size_t vertex = 0;
+  for (const std::size_t d : order) {
+    const double before = table.at(vertex);
+    vertex += std::size_t{1} << d;
+    sum += static_cast<double>((1 + x[d]) - 1) * (table.at(vertex) - before);
+  }
+  return static_cast<float>(sum);
+}
+
+Wires run(const LatticeStep& step, const Wires& in) {
+  Wires out;
+  const auto size = static_cast<std::size_t>(step.size);
+  for (std::size_t g = 0; g < step.backs.size(); ++g) {
+    Wires x(in.begin() + static_cast<std::ptrdiff_t>(g * size),
+            in.begin() + static_cast<std::ptrdiff_t>((g + 1) * size));
+    for (float& own : x) own = std::min(std::max(own, 0.0f), 1.0f);
+    const float* table = step.tables.data() + g * step.num_vertices();
+    const Wires own(table, table + step.num_vertices());
+    const bool folds = step.interpolation == Interpolation::multilinear;
+    out.push_back(way_back(step.backs[g], folds ? fold(own, x) : simplex(own, x)));
+  }
+  return out;
+}
+
+Wires run(const GatherStep& step, const Wires& in) {
+  Wires out;
+  for (const std::size_t wire : step.wires) out.push_back(in.at(wire));
+  return out;
+}
+
+Wires run(const SumStep& step, const Wires& in) {
+  EXPECT_EQ(step.num_inputs, in.size());
+  return {std::accumulate(in.begin(), in.end(), 0.0f)};
+}
+
+Wires run(const MinMaxStep& step, const Wires& in) {
+  float most = -INFINITY;
+  auto group = in.begin();
+  for (int g = 0; g < step.groups; ++g, group += step.size)
+    most = std::max(most, *std::min_element(group, group + step.size));
+  return {most};
+}
+
+Wires run(const ReluStep& step, const Wires& in) {
+  EXPECT_EQ(step.num_wires, in.size());
+  Wires out;
+  for (const float x : in) out.push_back(std::max(x, 0.0f));
+  return out;
+}
+
+float linked(Link link, float score) {
+  if (link == Link::identity) return score;
+  return static_cast<float>(1 / (1 + portable_exp(-static_cast<double>(score))));
+}
+
+// One row, as program.h tells it.
+Wires run_by_hand(const Program& program, const float* row, Output output) {
+  Wires encoded;
+  for (const Cell& cell : program.cells)
+    encoded.push_back(std::visit([&](const auto& own) { return encode(own, *row++); }, cell));
+  std::vector<double> sums(program.num_scores());
+  for (const std::vector<Step>& steps : program.members) {
+    Wires wires = encoded;
+    for (const Step& step : steps) {
+      wires = std::visit([&](const auto& own) { return run(own, wires); }, step);
+      const std::size_t wanted =
+          std::visit([](const auto& own) { return own.num_outputs(); }, step);
+      EXPECT_EQ(wires.size(), wanted);
+    }
+    EXPECT_EQ(wires.size(), program.num_scores());
+    for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += wires.at(s);
+  }
+  Wires result;
+  for (std::size_t s = 0; s < sums.size(); ++s) {
+    const double mean = sums[s] / static_cast<double>(program.members.size());
+    const ScoreUnits& units = program.scores[s];
+    const auto score = static_cast<float>(units.offset + units.scale * mean);
+    result.push_back(output == Output::score ? score : linked(program.link, score));
+  }
+  return result;
+}
+
+std::vector<std::uint32_t> bits(const Wires& values) {
+  std::vector<std::uint32_t> result;
+  for (const float value : values) result.push_back(std::bit_cast<std::uint32_t>(value));
+  return result;
+}
+
+// Rows in one go and one by one, scores and predictions.
+void expect_bits_by_hand(const Program& program, const Wires& rows, const std::string& name) {
+  const Interpreter interpreter(program);
+  const std::size_t width = interpreter.num_cells(), num_scores = interpreter.num_scores();
+  const std::size_t count = rows.size() / width;
+  AlignedFloats scratch(interpreter.scratch_size());
+  for (const Output output : {Output::score, Output::prediction}) {
+    Wires wanted, many(count * num_scores), single(count * num_scores);
+    for (std::size_t r = 0; r < count; ++r) {
+      const float* row = rows.data() + r * width;
+      const Wires scores = run_by_hand(program, row, output);
+      wanted.insert(wanted.end(), scores.begin(), scores.end());
+      interpreter.run(row, 1, output, scratch.data(), single.data() + r * num_scores);
+    }
+    interpreter.run(rows.data(), count, output, scratch.data(), many.data());
+    ASSERT_EQ(bits(many), bits(wanted)) << name;
+    ASSERT_EQ(bits(single), bits(wanted)) << name << ", row by row";
+  }
+}
+
+Wires random_rows(const Schema& schema, std::size_t count, Random& random) {
+  Wires rows;
+  for (std::size_t r = 0; r < count; ++r) {
+    const Wires row = random_cells(schema, random);
+    rows.insert(rows.end(), row.begin(), row.end());
+  }
+  return rows;
+}
+
+TEST(Program, ItsFormulasGiveTheBitsOfTheInterpreter) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    Random random(seed);
+    const Model model = random_model(random);
+    expect_bits_by_hand(compile(model), random_rows(model.schema(), 100, random),
+                        model.architecture());
+  }
+}
+
+// Every member up to its first embedding: one score per output, each with units of its own.
+TEST(Program, SeveralScoresLieRowAfterRow) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Random random(seed);
+    const Model model = random_model(random);
+    Program program = compile(model);
+    std::size_t num_scores = 1000;
+    for (std::vector<Step>& steps : program.members) {
+      ASSERT_TRUE(std::holds_alternative<LinearStep>(steps[1]));
+      steps.resize(2);
+      num_scores = std::min(num_scores, std::get<LinearStep>(steps[1]).num_outputs());
+    }
+    program.scores.clear();
+    GatherStep first_wires;  // members differ in width
+    for (std::size_t s = 0; s < num_scores; ++s) {
+      program.scores.push_back({.offset = random.normal(), .scale = 0.1 + random.uniform()});
+      first_wires.wires.push_back(s);
+    }
+    for (std::vector<Step>& steps : program.members) steps.push_back(first_wires);
+    expect_bits_by_hand(program, random_rows(model.schema(), 70, random), model.architecture());
+  }
+}
+
+TEST(Program, IsAValueWithoutTheModel) {
+  Random random(7);
+  Wires rows;
+  std::string name;
+  const Program copy = [&] {
+    const Model model = random_model(random);
+    rows = random_rows(model.schema(), 100, random);
+    name = model.architecture();
+    const Program program = compile(model);
+    return Program(program);
+  }();
+  expect_bits_by_hand(copy, rows, name);
+}
+
+}  // namespace
+}  // namespace espalier
