@@ -8,20 +8,20 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "arrow.h"
 #include "espalier/espalier.h"
+#include "interrupts.h"
 #include "numpy.h"
+#include "served_model.h"
 #include "tables.h"
+#include "training.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -37,69 +37,10 @@ Output output_of(const std::string& word) {
   throw Error(ErrorKind::argument, "output: '" + word + "' is neither prediction nor score");
 }
 
-nb::list train_fields() {
-  nb::list fields;
-  const TrainOptions defaults;
-  visit_fields(defaults, [&](const Field& field, const auto& value) {
-    using Value = std::remove_cvref_t<decltype(value)>;
-    nb::dict entry;
-    entry["name"] = field.name;
-    entry["help"] = field.help;
-    if constexpr (std::is_enum_v<Value>) {
-      nb::list words;
-      for (const std::string_view word : Words<Value>::list) words.append(std::string(word));
-      entry["words"] = words;
-      entry["default"] = std::string(to_word(value));
-    } else {
-      entry["default"] = value;
-    }
-    fields.append(entry);
-  });
-  return fields;
-}
-
 bool has_infinity(const Rows& rows) {
   const float* const begin = rows.data();
   return std::any_of(begin, begin + rows.size(), [](float value) { return std::isinf(value); });
 }
-
-// A model, its predictor, and working memory that calls take and give back.
-class ServedModel {
- public:
-  explicit ServedModel(Model model) : predictor_(std::move(model)) {}
-
-  const Model& model() const { return predictor_.model(); }
-  const Predictor& predictor() const { return predictor_; }
-
-  void predict(std::span<const float> rows, std::span<float> out, Output output, int threads) {
-    constexpr std::size_t kThreadsPay = 4096;
-    if (threads != 1 && out.size() >= kThreadsPay) {
-      predictor_.predict(rows, out, output, threads);
-      return;
-    }
-    std::unique_ptr<Predictor::Scratch> scratch = take_scratch();
-    predictor_.predict(rows, out, *scratch, output);
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(scratch));
-  }
-
- private:
-  std::unique_ptr<Predictor::Scratch> take_scratch() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!free_.empty()) {
-        auto scratch = std::move(free_.back());
-        free_.pop_back();
-        return scratch;
-      }
-    }
-    return std::make_unique<Predictor::Scratch>(predictor_);
-  }
-
-  Predictor predictor_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Predictor::Scratch>> free_;
-};
 
 nb::ndarray<nb::numpy, float> predict(ServedModel& served, const Rows& rows,
                                       const std::string& output, int threads) {
@@ -127,12 +68,6 @@ nb::ndarray<nb::numpy, float> rows_of(const ServedModel& served, const Borrowing
   return to_numpy(std::move(rows), {table.table.num_rows, served.predictor().num_features()});
 }
 
-// Raises KeyboardInterrupt after Ctrl-C; for callbacks of long work, which runs without the GIL.
-void raise_interrupts() {
-  const nb::gil_scoped_acquire gil;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
 Certificate verify_model(const ServedModel& served, std::size_t pairs, std::uint64_t seed,
                          int threads) {
   const nb::gil_scoped_release unlocked;
@@ -140,82 +75,6 @@ Certificate verify_model(const ServedModel& served, std::size_t pairs, std::uint
                 {.pairs = pairs, .seed = seed, .threads = threads, .progress = [](std::size_t) {
                    raise_interrupts();
                  }});
-}
-
-nb::dict to_dict(const Progress& progress) {
-  nb::dict dict;
-  dict["member"] = progress.member;
-  dict["epoch"] = progress.last.epoch;
-  dict["epochs"] = progress.options->epochs;
-  dict["train_loss"] = progress.last.train_loss;
-  dict["valid_metric"] = progress.last.valid_metric;
-  dict["metric"] = std::string(to_word(progress.metric));
-  dict["loss"] = progress.loss;
-  dict["rows_done"] = progress.rows_done;
-  dict["rows_total"] = progress.rows_total;
-  dict["seconds"] = progress.seconds;
-  dict["epoch_finished"] = progress.epoch_finished;
-  return dict;
-}
-
-// Hands progress to Python now and then and after each epoch, looks for Ctrl-C, and asks to stop if
-// the callback says so. What Python raises leaves train().
-class PythonProgress {
- public:
-  PythonProgress(nb::object callback, std::stop_source stop)
-      : callback_(std::move(callback)), stop_(std::move(stop)) {}
-
-  void operator()(const Progress& progress) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!progress.epoch_finished && now < next_) return;
-    next_ = now + std::chrono::milliseconds(50);
-    raise_interrupts();
-    if (callback_.is_none()) return;
-    const nb::gil_scoped_acquire gil;
-    if (nb::cast<bool>(callback_(to_dict(progress)))) stop_.request_stop();
-  }
-
- private:
-  nb::object callback_;
-  std::stop_source stop_;
-  std::chrono::steady_clock::time_point next_{};
-};
-
-nb::list to_list(const std::vector<Epoch>& epochs) {
-  nb::list list;
-  for (const Epoch& epoch : epochs) {
-    nb::dict entry;
-    entry["member"] = epoch.member;
-    entry["epoch"] = epoch.epoch;
-    entry["train_loss"] = epoch.train_loss;
-    entry["valid_metric"] = epoch.valid_metric;
-    list.append(entry);
-  }
-  return list;
-}
-
-nb::dict train_model(BorrowingTable& table, const std::string& options_json, BorrowingTable* valid,
-                     nb::object progress, nb::callable warn) {
-  TrainOptions options;
-  apply_json(options, options_json, "options");
-  const std::stop_source stop;
-  PythonProgress on_progress(std::move(progress), stop);
-  const TrainControl control{.valid = valid != nullptr ? &valid->table : nullptr,
-                             .progress = std::ref(on_progress),
-                             .warning =
-                                 [&](const std::string& message) {
-                                   const nb::gil_scoped_acquire gil;
-                                   warn(message);
-                                 },
-                             .stop = stop.get_token()};
-  const TrainResult result = [&] {
-    const nb::gil_scoped_release unlocked;
-    return train(std::move(table.table), options, control);
-  }();
-  nb::dict dict;
-  dict["model"] = nb::cast(std::make_unique<ServedModel>(result.model));
-  dict["history"] = to_list(result.history);
-  return dict;
 }
 
 void define_certificate(nb::module_& m) {
@@ -286,7 +145,6 @@ NB_MODULE(_core, m) {
   define_certificate(m);
   define_tables(m);
   define_model(m);
-  m.def("train_fields", &train_fields);
-  m.def("train", &train_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
+  define_training(m);
   m.def("has_infinity", &has_infinity, nb::arg().noconvert());
 }

@@ -14,12 +14,13 @@ from ._core import version as __version__
 from ._estimators import MonotonicClassifier, MonotonicRegressor, Warning
 from ._model import Calibrator, Lattice, Model, load
 from ._simulate import simulate
+from ._tune import Trial, Tuning, tune
 
 # Their users look for them here.
 for _public in (Calibrator, Certificate, Error, Lattice, LayerProof, Model, MonotonicClassifier,
-                MonotonicRegressor, Warning):
+                MonotonicRegressor, Trial, Tuning, Warning):
     _public.__module__ = __name__
 
 __all__ = ["Calibrator", "Certificate", "Error", "Lattice", "LayerProof", "Model",
-           "MonotonicClassifier", "MonotonicRegressor", "Warning", "__version__", "load",
-           "plot", "simulate"]
+           "MonotonicClassifier", "MonotonicRegressor", "Trial", "Tuning", "Warning",
+           "__version__", "load", "plot", "simulate", "tune"]

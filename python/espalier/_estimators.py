@@ -2,8 +2,9 @@
 """The scikit-learn estimators."""
 from __future__ import annotations
 
+import os
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,11 +26,40 @@ class Warning(UserWarning):  # noqa: A001 - as espalier.Error is the library's e
     """What the library has to say of a table that it can use nevertheless."""
 
 
+class Posed(NamedTuple):
+    """A problem for the library."""
+    given: Input
+    table: _core.Table
+    names: list[str]
+    options: dict[str, Any]
+    valid: _core.Table | None
+    sample: _core.Table  #: rows to judge the importance of features on
+    classes: np.ndarray | None
+
+
 class _MonotonicEstimator(BaseEstimator):
     """What both estimators do: tables in, a model out."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, callback: Any,
-             progress: bool, classes: np.ndarray | None = None) -> Any:
+             progress: bool, checkpoint: Any, checkpoint_seconds: float, resume: bool) -> Any:
+        posed = self._pose(X, y, sample_weight, eval_set)
+        folder = "" if checkpoint is None else os.fspath(checkpoint)
+        if resume and not folder:
+            raise _core.Error("resume: wanted a checkpoint, the folder of the earlier fit")
+        with progress_of(callback, progress) as report:
+            result = _core.train(posed.table, options_json(posed.options), posed.valid, report,
+                                 _warn, folder, checkpoint_seconds, bool(resume))
+        self._keep(result, posed)
+        if folder and not result["stopped"]:
+            _core.remove_checkpoint(folder)
+        return self
+
+    def _pose(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Posed:
+        """What the library is to be trained on."""
+        if y is None:
+            raise _core.Error(f"{type(self).__name__} requires y to be passed, but the target y is "
+                              "None")
+        y, classes = self._read_label(y)
         is_category = category_test(self.categorical_features, self.order, X)
         given = read_table(X, "X", is_category)
         table, names = given.table, given.table.names
@@ -47,19 +77,17 @@ class _MonotonicEstimator(BaseEstimator):
         valid = None
         if eval_set is not None:
             valid = self._valid_table(eval_set, is_category, names, options, classes)
-        sample = table.thinned(IMPORTANCE_ROWS)
-        with progress_of(callback, progress) as report:
-            result = _core.train(table, options_json(options), valid, report, _warn)
-        self._keep(result, given, sample, names)
-        if classes is not None:
-            self.classes_ = classes
-        return self
+        return Posed(given, table, names, options, valid, table.thinned(IMPORTANCE_ROWS), classes)
 
-    def _keep(self, result: dict[str, Any], given: Input, sample: _core.Table,
-              names: list[str]) -> None:
+    def _read_label(self, y: Any) -> tuple[Any, np.ndarray | None]:
+        """y as _add_label takes it, and its classes if it has any."""
+        return y, None
+
+    def _keep(self, result: dict[str, Any], posed: Posed) -> None:
         """Sets what a fit leaves, all of it after the last thing that can fail."""
+        given, names = posed.given, posed.names
         model, history = Model(result["model"]), result["history"]
-        moves = model._importance(model._core.rows(sample), 1)
+        moves = model._importance(model._core.rows(posed.sample), 1)
         by_name = dict(zip(model.feature_names, moves / (moves.sum() or 1)))
         self.model_ = model
         self.n_features_in_ = len(names)
@@ -74,6 +102,8 @@ class _MonotonicEstimator(BaseEstimator):
         self._takes_rows = (given.names is None and model.feature_names == names and
                             not model._categories)
         self.feature_importances_ = np.array([by_name.get(name, 0.0) for name in names])
+        if posed.classes is not None:
+            self.classes_ = posed.classes
 
     def _require_usable(self, table: _core.Table, num_columns: int, least_rows: int) -> None:
         shape = (table.num_rows, num_columns)
@@ -223,7 +253,8 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
-            callback: Any = None, progress: bool = False) -> MonotonicClassifier:
+            callback: Any = None, progress: bool = False, checkpoint: Any = None,
+            checkpoint_seconds: float = 30, resume: bool = False) -> MonotonicClassifier:
         """Trains a model.
 
         Parameters
@@ -236,10 +267,16 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         callback : called after each epoch with a dictionary; what is true ends training with the
             best model so far
         progress : shows a tqdm bar
+        checkpoint : a folder for the state of training, so that a fit that was ended by Ctrl-C, a
+            kill or the callback can go on; emptied when the fit is done
+        checkpoint_seconds : at most this long from one checkpoint to the next
+        resume : goes on from the checkpoint, from the beginning if there is none. The model is the
+            same, to the last bit, as if nothing had ended the fit
         """
-        if y is None:
-            raise _core.Error(f"{type(self).__name__} requires y to be passed, but the target y is "
-                              "None")
+        return self._fit(X, y, sample_weight, eval_set, callback, progress, checkpoint,
+                         checkpoint_seconds, resume)
+
+    def _read_label(self, y: Any) -> tuple[Any, np.ndarray | None]:
         name = getattr(y, "name", None)
         labels = label_column(y)
         check_classification_targets(labels)
@@ -247,8 +284,7 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         if len(classes) > 2:
             raise _core.Error("Only binary classification is supported. The type of the target is "
                               f"{type_of_target(labels)}.")
-        return self._fit(X, Named(labels, name), sample_weight, eval_set, callback, progress,
-                         classes)
+        return Named(labels, name), classes
 
     def _options(self, given: Input) -> dict[str, Any]:
         options = super()._options(given)
@@ -334,13 +370,12 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
-            callback: Any = None, progress: bool = False) -> MonotonicRegressor:
+            callback: Any = None, progress: bool = False, checkpoint: Any = None,
+            checkpoint_seconds: float = 30, resume: bool = False) -> MonotonicRegressor:
         """Trains a model; the arguments are those of `MonotonicClassifier.fit`, with numbers as
         y."""
-        if y is None:
-            raise _core.Error(f"{type(self).__name__} requires y to be passed, but the target y is "
-                              "None")
-        return self._fit(X, y, sample_weight, eval_set, callback, progress)
+        return self._fit(X, y, sample_weight, eval_set, callback, progress, checkpoint,
+                         checkpoint_seconds, resume)
 
     def _add_label(self, table: _core.Table, name: str, y: Any,
                    classes: Any) -> dict[str, Any]:

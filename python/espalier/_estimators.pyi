@@ -1,17 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 # The estimators for type checkers: their constructors are made of the library's list of fields when
 # the package is imported. Tests compare the names and the words.
+import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from . import _core
 from ._model import Model
 from ._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
+from ._tables import Input
 
 Directions = Mapping[str, int | str] | Sequence[int | str] | np.ndarray | None
 
 class Warning(UserWarning): ...
+
+class Posed(NamedTuple):
+    given: Input
+    table: _core.Table
+    names: list[str]
+    options: dict[str, Any]
+    valid: _core.Table | None
+    sample: _core.Table
+    classes: np.ndarray | None
+
+def _warn(message: str) -> None: ...
 
 class _MonotonicEstimator(BaseEstimator):
     model_: Model
@@ -20,6 +34,9 @@ class _MonotonicEstimator(BaseEstimator):
     n_iter_: int
     history_: dict[str, np.ndarray]
     feature_importances_: np.ndarray
+
+    def _pose(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Posed: ...
+    def _keep(self, result: dict[str, Any], posed: Posed) -> None: ...
 
 class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
     classes_: np.ndarray
@@ -59,7 +76,8 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
             callback: Callable[[dict[str, Any]], Any] | None = None,
-            progress: bool = False) -> MonotonicClassifier: ...
+            progress: bool = False, checkpoint: str | os.PathLike[str] | None = None,
+            checkpoint_seconds: float = 30, resume: bool = False) -> MonotonicClassifier: ...
     def decision_function(self, X: Any) -> np.ndarray: ...
     def predict_proba(self, X: Any) -> np.ndarray: ...
     def predict(self, X: Any) -> np.ndarray: ...
@@ -99,5 +117,6 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
             callback: Callable[[dict[str, Any]], Any] | None = None,
-            progress: bool = False) -> MonotonicRegressor: ...
+            progress: bool = False, checkpoint: str | os.PathLike[str] | None = None,
+            checkpoint_seconds: float = 30, resume: bool = False) -> MonotonicRegressor: ...
     def predict(self, X: Any) -> np.ndarray: ...

@@ -16,7 +16,7 @@ def progress_of(callback: Callback | None, wants_bar: bool) -> Iterator[Callback
     if callback is None and not wants_bar:
         yield None
         return
-    bar = _bar() if wants_bar else None
+    bar = _bar("fit", "row") if wants_bar else None
 
     def report(progress: dict[str, Any]) -> bool:
         if bar is not None:
@@ -34,9 +34,35 @@ def progress_of(callback: Callback | None, wants_bar: bool) -> Iterator[Callback
             bar.close()
 
 
-def _bar() -> Any:
+@contextlib.contextmanager
+def search_progress_of(callback: Callback | None, wants_bar: bool,
+                       minutes: float) -> Iterator[Callback | None]:
+    """What the library calls during a search; true ends it. The bar counts seconds if the search
+    has an end in time, else trainings."""
+    if callback is None and not wants_bar:
+        yield None
+        return
+    bar = _bar("tune", "s" if minutes > 0 else " trainings") if wants_bar else None
+    if bar is not None and minutes > 0:
+        bar.total = 60 * minutes
+
+    def report(progress: dict[str, Any]) -> bool:
+        if bar is not None:
+            bar.update((round(progress["seconds"]) if minutes > 0 else progress["runs"]) - bar.n)
+        if callback is None or progress["finished"] is None:
+            return False
+        return bool(callback({**progress, **progress["finished"]}))
+
+    try:
+        yield report
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def _bar(name: str, unit: str) -> Any:
     try:
         from tqdm.auto import tqdm
     except ImportError as error:
         raise ImportError("progress=True wants tqdm: pip install tqdm") from error
-    return tqdm(desc="fit", unit="row", unit_scale=True)
+    return tqdm(desc=name, unit=unit, unit_scale=True)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A search for settings that are better on validation rows than the defaults."""
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import _core
+from ._estimators import Posed, _MonotonicEstimator, _warn
+from ._params import options_json
+from ._progress import progress_of, search_progress_of
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A draw of settings, and how it did."""
+    trial: int  #: from 1, the parameters of the estimator that was given
+    epochs: int  #: of its best training
+    value: float  #: the metric of that training on validation rows, or the mean over folds
+    confirmed: float  #: mean of the trainings with other seeds and rows; NaN if it had none
+    seconds: float  #: of its best training, on one thread
+    settings: dict[str, Any]  #: what it drew
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What `espalier.tune` found."""
+    estimator: Any  #: fitted with the best settings
+    trials: list[Trial]  #: the best first
+    metric: str  #: that judged them
+    search: list[str]  #: every range that was searched, as on the command line
+    stopped: bool  #: whether the callback ended the search
+
+    @property
+    def best(self) -> Trial:
+        """The trial whose settings the estimator has."""
+        return self.trials[0]
+
+
+def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
+         trials: int = 0, minutes: float = 0, confirm: int = 3, folds: int = 0,
+         search: Mapping[str, Sequence[Any]] | Sequence[str] = (), fix: Sequence[str] = (),
+         results: str | os.PathLike[str] | None = None, callback: Any = None,
+         progress: bool = False) -> Tuning:
+    """Searches for better settings than an estimator has, and fits one with the best of them.
+
+    It is the command ``espalier tune``: the same table, settings and number of trials end in the
+    same model file. The estimator that is given is not changed; its parameters are the first trial,
+    and those that differ from the defaults are searched only if `search` names them.
+
+    Parameters
+    ----------
+    estimator : a MonotonicClassifier or MonotonicRegressor; its n_jobs trainings run at a time
+    X, y, sample_weight, eval_set : as `fit` takes them
+    trials : how many draws of settings; 0: as many as `minutes` allows, 28 without it
+    minutes : how long to search and confirm; the final training comes on top. 0: until all trials
+        are done
+    confirm : how often the three best trials and the first are trained again, with other seeds and
+        validation rows, whose mean then decides; 0: the best trial wins
+    folds : judge by cross-validation with this many folds; 0: by validation rows
+    search : settings to draw in every trial: {"learning_rate": (0.003, 0.1, "log"),
+        "lattices": (20, 120), "keypoints": ["distinct", "quantile"]}, or texts as on the command
+        line, "learning_rate=0.003:0.1:log"
+    fix : settings to leave as they are
+    results : a file for a JSON line per finished training; a search that was ended, by Ctrl-C or a
+        kill, goes on from it
+    callback : called after each finished training with a dictionary; what is true ends the search,
+        and the best settings so far are fitted
+    progress : shows tqdm bars
+
+    Examples
+    --------
+    >>> import espalier
+    >>> loans = espalier.simulate(rows=400)
+    >>> y = loans.pop("default")
+    >>> risk = espalier.MonotonicClassifier(monotonic_cst={"debt_ratio": 1}, epochs=2, ensemble=1)
+    >>> found = espalier.tune(risk, loans, y, trials=2, confirm=0,
+    ...                       search={"learning_rate": (0.003, 0.1, "log")})
+    >>> found.estimator.predict(loans).shape, found.metric
+    ((400,), 'log_loss')
+    """
+    if not isinstance(estimator, _MonotonicEstimator):
+        raise _core.Error(f"estimator: wanted a MonotonicClassifier or MonotonicRegressor, found "
+                          f"{type(estimator).__name__}")
+    tuned = type(estimator)(**estimator.get_params(deep=False))
+    posed: Posed = tuned._pose(X, y, sample_weight, eval_set)
+    options = _core.TuneOptions(trials=trials, minutes=minutes, confirm=confirm, folds=folds,
+                                search=_ranges(search), fix=list(fix))
+    with (search_progress_of(callback, progress, minutes) as report,
+          progress_of(None, progress) as final_report):
+        result = _core.tune(posed.table, options_json(posed.options), posed.valid, options,
+                            "" if results is None else os.fspath(results), report, final_report,
+                            _warn)
+    tuned._keep(result, posed)
+    used = json.loads(result["options"])
+    tuned.set_params(**{name: used[name] for name, value in posed.options.items()
+                        if name in tuned.get_params(deep=False) and used[name] != value})
+    found = [Trial(trial["trial"], trial["epochs"], trial["value"], trial["confirmed"],
+                   trial["seconds"], json.loads(trial["settings"])) for trial in result["trials"]]
+    return Tuning(tuned, found, result["metric"], result["search"], result["search_stopped"])
+
+
+def _ranges(search: Mapping[str, Sequence[Any]] | Sequence[str]) -> list[str]:
+    """Ranges as on the command line."""
+    if isinstance(search, str):
+        return [search]
+    if not isinstance(search, Mapping):
+        return list(search)
+    return [f"{name}={':'.join(map(str, values))}" for name, values in search.items()]

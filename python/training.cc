@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "arrow.h"
+#include "espalier/error.h"
+#include "espalier/train.h"
+#include "espalier/tune.h"
+#include "interrupts.h"
+#include "served_model.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace espalier {
+namespace {
+
+// Name, help and default of every field, and the words of an enum.
+template <class Options>
+nb::list fields_of() {
+  nb::list fields;
+  const Options defaults;
+  visit_fields(defaults, [&](const Field& field, const auto& value) {
+    using Value = std::remove_cvref_t<decltype(value)>;
+    nb::dict entry;
+    entry["name"] = field.name;
+    entry["help"] = field.help;
+    if constexpr (std::is_enum_v<Value>) {
+      nb::list words;
+      for (const std::string_view word : Words<Value>::list) words.append(std::string(word));
+      entry["words"] = words;
+      entry["default"] = std::string(to_word(value));
+    } else {
+      entry["default"] = value;
+    }
+    fields.append(entry);
+  });
+  return fields;
+}
+
+nb::dict to_dict(const Progress& progress) {
+  nb::dict dict;
+  dict["member"] = progress.member;
+  dict["epoch"] = progress.last.epoch;
+  dict["epochs"] = progress.options->epochs;
+  dict["train_loss"] = progress.last.train_loss;
+  dict["valid_metric"] = progress.last.valid_metric;
+  dict["metric"] = std::string(to_word(progress.metric));
+  dict["loss"] = progress.loss;
+  dict["rows_done"] = progress.rows_done;
+  dict["rows_total"] = progress.rows_total;
+  dict["seconds"] = progress.seconds;
+  dict["epoch_finished"] = progress.epoch_finished;
+  return dict;
+}
+
+// Calls Python now and then and whenever something has ended, looks for Ctrl-C, and asks to stop if
+// the callback says so. What Python raises leaves train() or tune().
+class Caller {
+ public:
+  Caller(nb::object callback, std::stop_source stop)
+      : callback_(std::move(callback)), stop_(std::move(stop)) {}
+
+  // `to_dict` makes what the callback gets.
+  template <class ToDict>
+  void tell(bool is_news, const ToDict& to_dict) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!is_news && now < next_) return;
+    next_ = now + std::chrono::milliseconds(50);
+    raise_interrupts();
+    if (callback_.is_none()) return;
+    const nb::gil_scoped_acquire gil;
+    if (nb::cast<bool>(callback_(to_dict()))) stop_.request_stop();
+  }
+
+  void operator()(const Progress& progress) {
+    tell(progress.epoch_finished, [&] { return to_dict(progress); });
+  }
+
+ private:
+  nb::object callback_;
+  std::stop_source stop_;
+  std::chrono::steady_clock::time_point next_{};
+};
+
+std::function<void(const std::string&)> warning_to(const nb::callable& warn) {
+  return [&warn](const std::string& message) {
+    const nb::gil_scoped_acquire gil;
+    warn(message);
+  };
+}
+
+nb::list to_list(const std::vector<Epoch>& epochs) {
+  nb::list list;
+  for (const Epoch& epoch : epochs) {
+    nb::dict entry;
+    entry["member"] = epoch.member;
+    entry["epoch"] = epoch.epoch;
+    entry["train_loss"] = epoch.train_loss;
+    entry["valid_metric"] = epoch.valid_metric;
+    list.append(entry);
+  }
+  return list;
+}
+
+nb::dict to_dict(const TrainResult& result) {
+  nb::dict dict;
+  dict["model"] = nb::cast(std::make_unique<ServedModel>(result.model));
+  dict["history"] = to_list(result.history);
+  dict["options"] = to_json(result.options);
+  dict["stopped"] = result.stopped;
+  return dict;
+}
+
+const Table* table_of(const BorrowingTable* table) {
+  return table != nullptr ? &table->table : nullptr;
+}
+
+// With a checkpoint, what Python raises first ends training as a stop does, so that the checkpoint
+// is of the last step.
+nb::dict train_model(BorrowingTable& table, const std::string& options_json, BorrowingTable* valid,
+                     nb::object progress, nb::callable warn, const std::string& checkpoint,
+                     double checkpoint_seconds, bool resume) {
+  TrainOptions options;
+  apply_json(options, options_json, "options");
+  std::stop_source stop;
+  Caller caller(std::move(progress), stop);
+  std::optional<nb::python_error> raised;
+  const auto on_progress = [&](const Progress& now) {
+    if (raised) return;
+    try {
+      caller(now);
+    } catch (nb::python_error& error) {
+      if (checkpoint.empty()) throw;
+      raised.emplace(std::move(error));
+      stop.request_stop();
+    }
+  };
+  const TrainControl control{.valid = table_of(valid),
+                             .progress = on_progress,
+                             .warning = warning_to(warn),
+                             .stop = stop.get_token(),
+                             .checkpoint = checkpoint,
+                             .checkpoint_seconds = checkpoint_seconds,
+                             .resume = resume};
+  std::optional<TrainResult> result;
+  try {
+    const nb::gil_scoped_release unlocked;
+    result = train(std::move(table.table), options, control);
+  } catch (const Error&) {
+    if (!raised) throw;
+  }
+  if (raised) throw std::move(*raised);
+  return to_dict(*result);
+}
+
+nb::dict to_dict(const TuneRun& run) {
+  nb::dict dict;
+  dict["trial"] = run.trial;
+  dict["epochs"] = run.epochs;
+  dict["repeat"] = run.repeat;
+  dict["settings"] = run.settings;
+  dict["value"] = run.valid_metric;
+  dict["seconds"] = run.seconds;
+  return dict;
+}
+
+nb::dict to_dict(const TuneProgress& progress) {
+  nb::dict dict;
+  dict["metric"] = std::string(to_word(progress.metric));
+  dict["runs"] = progress.runs.size();
+  dict["running"] = progress.running;
+  dict["confirming"] = progress.confirming;
+  dict["seconds"] = progress.seconds;
+  dict["finished"] = progress.finished != nullptr ? nb::object(to_dict(*progress.finished))
+                                                  : nb::object(nb::none());
+  return dict;
+}
+
+// The table is kept: every trial reads it. Threads of the search call the callback, one at a time;
+// Ctrl-C is seen by the one that called tune().
+nb::dict tune_model(const BorrowingTable& table, const std::string& options_json,
+                    BorrowingTable* valid, const TuneOptions& tune_options,
+                    const std::string& results, nb::object progress, nb::object final_progress,
+                    nb::callable warn) {
+  TrainOptions options;
+  apply_json(options, options_json, "options");
+  validate(tune_options);
+  const std::stop_source stop;
+  Caller search(std::move(progress), stop), training(std::move(final_progress), stop);
+  TuneControl control{.valid = table_of(valid),
+                      .final_progress = std::ref(training),
+                      .warning = warning_to(warn),
+                      .stop = stop.get_token(),
+                      .results = results};
+  control.progress = [&](const TuneProgress& now) {
+    search.tell(now.finished != nullptr, [&] { return to_dict(now); });
+  };
+  const TuneResult result = [&] {
+    const nb::gil_scoped_release unlocked;
+    return tune(table.table, options, tune_options, control);
+  }();
+  nb::list trials;
+  for (const TuneTrial& trial : result.trials) {
+    nb::dict entry = to_dict(trial.run);
+    entry["confirmed"] = trial.confirmed;
+    trials.append(entry);
+  }
+  nb::dict dict = to_dict(result.trained);
+  dict["metric"] = std::string(to_word(result.trained.metric));
+  dict["trials"] = trials;
+  dict["search"] = result.search;
+  dict["search_stopped"] = result.stopped;
+  return dict;
+}
+
+}  // namespace
+
+void define_training(nb::module_& m) {
+  nb::class_<TuneOptions>(m, "TuneOptions")
+      .def(
+          "__init__",
+          [](TuneOptions* self, int trials, double minutes, int confirm, int folds,
+             std::vector<std::string> search, std::vector<std::string> fix) {
+            new (self)
+                TuneOptions{trials, minutes, confirm, folds, std::move(search), std::move(fix)};
+          },
+          "trials"_a, "minutes"_a, "confirm"_a, "folds"_a, "search"_a, "fix"_a);
+  m.def("train_fields", &fields_of<TrainOptions>);
+  m.def("tune_fields", &fields_of<TuneOptions>);
+  m.def("train", &train_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg());
+  m.def("remove_checkpoint", &remove_checkpoint);
+  m.def("tune", &tune_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
+        nb::arg().none(), nb::arg().none(), nb::arg());
+}
+
+}  // namespace espalier
