@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "espalier/metrics.h"
+#include "espalier/model.h"
 #include "flags.h"
 #include "output.h"
 

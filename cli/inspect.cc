@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // espalier inspect MODEL: a model laid open.
 #include "commands.h"
+#include "espalier/model.h"
 #include "espalier/report.h"
 #include "output.h"
 

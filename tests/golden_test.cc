@@ -10,6 +10,7 @@
 #include "core/file.h"
 #include "data/encode.h"
 #include "espalier/certificate.h"
+#include "espalier/csv.h"
 #include "espalier/model.h"
 #include "model/model_data.h"
 #include "model/model_file.h"

@@ -20,6 +20,13 @@ MAY_INCLUDE = {
     "eval": ["core", "data", "objective", "constraints", "layers", "model", "serve"],
     "train": ["core", "data", "objective", "constraints", "layers", "model", "serve", "eval"],
 }
+# What the public headers that these folders see may be, directly or through others: a change of the
+# API for tables, models or options does not compile the layers again.
+MAY_SEE = {
+    "core": ["error.h", "fields.h", "version.h", "words.h"],
+    "constraints": [],
+    "layers": ["architecture.h", "choices.h", "words.h"],
+}
 LIBRARIES = ["fmt", "gmock", "gtest", "hwy", "nlohmann", "rapidcheck"]
 CLI_LIBRARIES = ["CLI", "fmt", "nlohmann"]
 PYTHON_LIBRARIES = ["nanobind"]
@@ -53,6 +60,18 @@ def includes(path):
             yield number, match[1], match[2]
 
 
+def seen_headers(path, seen=None):
+    """The headers of include/espalier that a file includes, directly or through others."""
+    seen = set() if seen is None else seen
+    for _, bracket, name in includes(path):
+        for folder in ("include", "src"):
+            header = ROOT / folder / name
+            if bracket == '"' and header.is_file() and header not in seen:
+                seen.add(header)
+                seen_headers(header, seen)
+    return {h.name for h in seen if h.parent == ROOT / "include" / "espalier"}
+
+
 def code_lines(path):
     """(line number, line without its comment and the inside of its strings)."""
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -81,6 +100,11 @@ class Structure(unittest.TestCase):
                     if bracket == '"' and name.split("/")[0] not in allowed:
                         yield f"{self.place(path, number)}: {folder} may not include {name}"
         self.check(culprits())
+
+    def test_a_layer_does_not_see_csv(self):
+        self.check(f"{path.relative_to(ROOT)}: sees espalier/{name}"
+                   for folder, allowed in MAY_SEE.items() for path in files(f"src/{folder}")
+                   for name in sorted(seen_headers(path) - set(allowed)))
 
     def test_public_headers_need_only_each_other(self):
         self.check(f"{self.place(path, number)}: a public header includes {name}"

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "espalier/model.h"
-
 namespace espalier {
+
+class Model;
 
 /// The inequalities of one layer.
 struct LayerProof {

@@ -4,6 +4,7 @@
 
 #include "espalier/architecture.h"
 #include "espalier/certificate.h"
+#include "espalier/choices.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
 #include "espalier/metrics.h"

@@ -2,15 +2,17 @@
 // How good predictions are.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "espalier/model.h"
 #include "espalier/schema.h"
-#include "espalier/table.h"
 
 namespace espalier {
+
+class Model;
+struct Table;
 
 /// Classification: accuracy, log_loss, auc, brier. Regression: mse, rmse, mae, r2.
 enum class Metric { automatic, accuracy, log_loss, auc, brier, mse, rmse, mae, r2 };

@@ -6,18 +6,19 @@
 //   std::vector<float> risk = model.predict(rows);
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "espalier/csv.h"
 #include "espalier/schema.h"
-#include "espalier/table.h"
 
 namespace espalier {
 
-struct ModelData;  // internal: networks and encoding
+struct CsvOptions;  // espalier/csv.h
+struct Table;       // espalier/table.h
+struct ModelData;   // internal: networks and encoding
 
 /// What predict returns.
 enum class Output {
@@ -64,8 +65,10 @@ class Model {
   /// 16 hexadecimal digits that change with any bit of the model.
   std::string hash() const;
 
-  /// `base` with what the model needs added: the columns to read and their types.
-  CsvOptions csv_options(CsvOptions base = {}, Reading reading = Reading::features) const;
+  /// How to read a table to predict; and `base` with what the model needs added: the columns to
+  /// read and their types.
+  CsvOptions csv_options() const;
+  CsvOptions csv_options(CsvOptions base, Reading reading = Reading::features) const;
 
   /// One number a row. Columns are found by name; others are ignored. Throws Error (data) if a
   /// column is absent or of another type. `threads` 0 uses all cores.

@@ -4,47 +4,15 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "espalier/choices.h"
 #include "espalier/fields.h"
 #include "espalier/metrics.h"
 #include "espalier/schema.h"
 
 namespace espalier {
-
-enum class ClassWeight { none, balanced };
-enum class MonotoneCalibrators { required, all };
-enum class Keypoints { automatic, distinct, quantile, uniform };
-enum class Initialization { automatic, data, paper };
-enum class Schedule { automatic, cosine, constant };
-enum class Projection { automatic, sweep, exact, admm };
-
-template <>
-struct Words<ClassWeight> {
-  static constexpr std::string_view list[] = {"none", "balanced"};
-};
-template <>
-struct Words<MonotoneCalibrators> {
-  static constexpr std::string_view list[] = {"required", "all"};
-};
-template <>
-struct Words<Keypoints> {
-  static constexpr std::string_view list[] = {"automatic", "distinct", "quantile", "uniform"};
-};
-template <>
-struct Words<Initialization> {
-  static constexpr std::string_view list[] = {"automatic", "data", "paper"};
-};
-template <>
-struct Words<Schedule> {
-  static constexpr std::string_view list[] = {"automatic", "cosine", "constant"};
-};
-template <>
-struct Words<Projection> {
-  static constexpr std::string_view list[] = {"automatic", "sweep", "exact", "admm"};
-};
 
 /// Where a comment says "0 chooses", and for words that are `automatic`, the value follows from the
 /// architecture and the number of rows and columns; the model records what was chosen.

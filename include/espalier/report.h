@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "espalier/model.h"
-
 namespace espalier {
+
+class Model;
 
 /// For people: a page of text.
 std::string inspect_text(const Model& model);

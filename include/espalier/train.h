@@ -6,14 +6,16 @@
 //   result.model.save("loan.esp");
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "espalier/metrics.h"
 #include "espalier/model.h"
 #include "espalier/options.h"
-#include "espalier/table.h"
 
 namespace espalier {
 

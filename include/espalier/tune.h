@@ -23,7 +23,6 @@
 #include "espalier/fields.h"
 #include "espalier/metrics.h"
 #include "espalier/options.h"
-#include "espalier/table.h"
 #include "espalier/train.h"
 
 namespace espalier {

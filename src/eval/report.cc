@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "espalier/model.h"
 #include "layers/calibrators.h"
 #include "layers/lattices.h"
 #include "layers/linear.h"

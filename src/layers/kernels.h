@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "core/aligned.h"
-#include "layers/layer.h"
+#include "layers/tile.h"
 
 namespace espalier {
 

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-#include "layers/layer.h"
+#include "layers/tile.h"
 
 namespace espalier {
 

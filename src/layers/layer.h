@@ -22,11 +22,10 @@
 #include "constraints/chain.h"
 #include "constraints/check.h"
 #include "core/random.h"
-#include "espalier/options.h"
+#include "espalier/choices.h"
+#include "layers/tile.h"
 
 namespace espalier {
-
-inline constexpr int kTile = 64;
 
 /// How often training saw each category of a column. Copies share the numbers: wires are copied
 /// from layer to layer, a gather may repeat them, and a column may have many categories.

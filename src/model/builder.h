@@ -11,7 +11,7 @@
 
 #include "core/random.h"
 #include "espalier/architecture.h"
-#include "espalier/options.h"
+#include "espalier/choices.h"
 #include "layers/layer.h"
 
 namespace espalier {

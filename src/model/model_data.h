@@ -7,7 +7,7 @@
 
 #include "core/thread_pool.h"
 #include "data/dataset.h"
-#include "espalier/options.h"
+#include "espalier/choices.h"
 #include "espalier/schema.h"
 #include "espalier/version.h"
 #include "model/network.h"

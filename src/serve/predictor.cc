@@ -9,6 +9,7 @@
 
 #include "core/aligned.h"
 #include "data/encode.h"
+#include "espalier/csv.h"
 #include "espalier/error.h"
 #include "model/model_data.h"
 #include "serve/compile.h"
@@ -115,15 +116,6 @@ std::vector<float> scores(const Predictor& predictor, const Dataset& data, Threa
     interpreter.run_encoded(data.row(begin), end - begin, scratch.data(),
                             result.data() + begin * interpreter.num_scores());
   });
-  return result;
-}
-
-std::vector<float> Model::predict(const Table& table, Output output, int threads) const {
-  const Predictor predictor(*this);
-  ThreadPool pool(threads);
-  std::vector<float> result =
-      scores(predictor, encode_features(schema(), table, all_rows(table)), pool);
-  if (output == Output::prediction) predictor.compiled().interpreter.link(result);
   return result;
 }
 

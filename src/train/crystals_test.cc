@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "espalier/table.h"
 #include "espalier/train.h"
 
 namespace espalier {

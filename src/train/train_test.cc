@@ -11,6 +11,7 @@
 #include "core/error_of.h"
 #include "core/random.h"
 #include "espalier/certificate.h"
+#include "espalier/csv.h"
 #include "espalier/report.h"
 #include "espalier/simulate.h"
 #include "model/model_data.h"

@@ -1,49 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a user holds: the networks and the file of src/model, and the predictor that serves them.
 #include "espalier/model.h"
 
 #include <algorithm>
-#include <numeric>
+#include <string>
+#include <vector>
 
 #include "core/file.h"
+#include "core/thread_pool.h"
 #include "data/encode.h"
+#include "espalier/csv.h"
+#include "espalier/predictor.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
+#include "serve/compiled.h"
 
 namespace espalier {
-
-std::vector<Wire> input_wires(const Schema& schema) {
-  std::vector<Wire> wires;
-  for (const Feature& feature : schema.features) {
-    wires.push_back({.monotone = feature.monotonicity != Monotonicity::none,
-                     .keypoints = static_cast<int>(feature.keypoints.size()),
-                     .learns_missing = feature.learns_missing,
-                     .shares = feature.shares});
-  }
-  return wires;
-}
-
-void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float* tile) {
-  for (int r = 0; r < kTile; ++r) {
-    const float* cells = data.row(rows[r < count ? r : 0]);
-    for (std::size_t f = 0; f < data.num_features; ++f)
-      tile[f * kTile + static_cast<std::size_t>(r)] = cells[f];
-  }
-}
-
-std::vector<float> network_outputs(const Network& network, const Dataset& data, ThreadPool& pool) {
-  std::vector<float> outputs(data.num_rows);
-  pool.run_ranges(data.num_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
-    Network::Scratch scratch(network);
-    std::uint32_t rows[kTile];
-    for (std::size_t first = begin; first < end; first += kTile) {
-      const auto count = static_cast<int>(std::min<std::size_t>(kTile, end - first));
-      std::iota(rows, rows + count, static_cast<std::uint32_t>(first));
-      load_tile(data, rows, count, scratch.input());
-      std::copy_n(network.forward(scratch), count, outputs.data() + first);
-    }
-  });
-  return outputs;
-}
 
 Model Model::load(const std::string& path) { return from_bytes(read_file(path).view(), path); }
 
@@ -96,6 +68,8 @@ const std::string& Model::training_json() const noexcept { return data_->trainin
 
 std::string Model::hash() const { return model_hash(to_bytes()); }
 
+CsvOptions Model::csv_options() const { return csv_options(CsvOptions{}); }
+
 CsvOptions Model::csv_options(CsvOptions base, Reading reading) const {
   const auto add = [&](const std::string& name, bool is_number) {
     base.types[name] = is_number ? ColumnType::number : ColumnType::category;
@@ -112,6 +86,15 @@ CsvOptions Model::csv_options(CsvOptions base, Reading reading) const {
     if (!schema().weight.empty()) add(schema().weight, true);
   }
   return base;
+}
+
+std::vector<float> Model::predict(const Table& table, Output output, int threads) const {
+  const Predictor predictor(*this);
+  ThreadPool pool(threads);
+  std::vector<float> result =
+      scores(predictor, encode_features(schema(), table, all_rows(table)), pool);
+  if (output == Output::prediction) predictor.compiled().interpreter.link(result);
+  return result;
 }
 
 }  // namespace espalier
