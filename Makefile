@@ -9,7 +9,9 @@ RUNS ?= 10000000
 # Tasks and flags of bench/run.py, tables and flags of bench/accuracy/run.py, and the peers.
 BENCH ?=
 ACCURACY ?=
-PEERS = xgboost lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
+PEERS = xgboost-cpu lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
+# Debian packages that the tests need besides those of the build.
+TEST_TOOLS = python3 libgtest-dev libgmock-dev librapidcheck-dev clang libclang-rt-dev
 # What builds the Python package, and what its tests use.
 WHEEL_TOOLS = scikit-build-core nanobind
 PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest tqdm \
@@ -19,6 +21,9 @@ pip = build/python/bin/pip --disable-pip-version-check
 TABLES ?= adult compas auto-mpg heart
 REPRODUCE ?=
 FUZZERS = csv model config architecture tune
+# A folder that is configured already keeps its tests, a new one does without them.
+configure_release = cmake --preset release --log-level=WARNING \
+  $$([ -e build/CMakeCache.txt ] || echo -DESPALIER_BUILD_TESTS=OFF)
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
@@ -29,12 +34,16 @@ say = @printf '\n== %s\n' "$(1)"
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-deps:  ## install the Debian packages that are missing
+deps:  ## install the Debian packages that building needs and that are missing
 	@tools/install_deps.sh
+
+.PHONY: test-deps
+test-deps:
+	@tools/install_deps.sh $(TEST_TOOLS)
 
 build: deps  ## build the program build/espalier
 	$(call say,Building build/espalier)
-	@cmake --preset release --log-level=WARNING
+	@$(configure_release)
 	@cmake --build --preset release --target espalier_cli
 
 demo: build  ## from a made-up table of loans to a proven model
@@ -46,9 +55,9 @@ test-all:  ## every test, the long ones too, and the thread sanitizer
 	@$(MAKE) --no-print-directory test-release LABELS=
 	@$(MAKE) --no-print-directory test-python test-asan test-tsan test-fuzz
 
-test-release: deps
+test-release: test-deps
 	$(call say,Building the release)
-	@cmake --preset release --log-level=WARNING
+	@cmake --preset release --log-level=WARNING -DESPALIER_BUILD_TESTS=ON
 	@cmake --build --preset release
 	$(call say,Testing the release)
 	@ctest --preset release --parallel $(JOBS) $(LABELS)
@@ -69,7 +78,7 @@ test-python: wheel
 	@$(pip) install --quiet --no-deps --force-reinstall build/dist/*.whl
 	@build/python/bin/python -m pytest -q
 
-test-asan test-tsan: test-%: deps
+test-asan test-tsan: test-%: test-deps
 	$(call say,Building with the $* preset)
 	@cmake --preset $* --log-level=WARNING
 	@cmake --build --preset $*
@@ -87,12 +96,12 @@ fuzz: build-fuzz  ## try RUNS hostile inputs (10^7) a target, from where the las
 	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz.sh {} $(RUNS) build-fuzz/corpus 0
 
 .PHONY: build-fuzz
-build-fuzz: deps
+build-fuzz: test-deps
 	$(call say,Building the fuzzers)
 	@cmake --preset fuzz --log-level=WARNING
 	@cmake --build --preset fuzz
 
-coverage:  ## which lines the tests run: a table, and build-coverage/report/index.html
+coverage: test-deps  ## which lines the tests run: a table, and build-coverage/report/index.html
 	@tools/install_deps.sh gcovr
 	$(call say,Building with the coverage preset)
 	@cmake --preset coverage --log-level=WARNING
@@ -115,7 +124,7 @@ bench-peers: build-bench peers  ## the same tasks, in turns with XGBoost, LightG
 	$(call say,Tasks)
 	@bench/run.py --peers build/peers/bin/python $(BENCH)
 
-bench-accuracy: PEERS = xgboost lightgbm scikit-learn pandas
+bench-accuracy: PEERS = xgboost-cpu lightgbm scikit-learn pandas
 bench-accuracy: build peers  ## tuned models on six published tables, beside tuned boosted trees
 	$(call say,Accuracy)
 	@bench/accuracy/run.py --peers build/peers/bin/python $(ACCURACY)
@@ -131,7 +140,7 @@ peers:
 .PHONY: build-bench
 build-bench: deps
 	$(call say,Building the benchmarks)
-	@cmake --preset release --log-level=WARNING -DESPALIER_BUILD_BENCHMARKS=ON
+	@$(configure_release) -DESPALIER_BUILD_BENCHMARKS=ON
 	@cmake --build --preset release --target bench_all
 
 reproduce: build  ## published tables with our rows beside them, in build/results
@@ -140,11 +149,15 @@ reproduce: build  ## published tables with our rows beside them, in build/result
 	  build/espalier reproduce $$table $(REPRODUCE) -o build/results/$$table.md || exit 1; done
 	@cat $(TABLES:%=build/results/%.md)
 
-format: deps  ## format all sources in place
+format: format-deps  ## format all sources in place
 	@clang-format -i $(SOURCES)
 
-format-check: deps  ## fail if a source is not formatted
+format-check: format-deps  ## fail if a source is not formatted
 	@clang-format --dry-run --Werror $(SOURCES)
+
+.PHONY: format-deps
+format-deps:
+	@tools/install_deps.sh clang-format
 
 install: build  ## install the library and the program under PREFIX (/usr/local)
 	@cmake --install build --prefix $(PREFIX)

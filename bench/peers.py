@@ -20,7 +20,13 @@ def require(name, package=None):
 
 
 def version(package):
-    return f"{package} {importlib.metadata.version(package)}"
+    """Name and version; some packages also come without their GPU part, as PACKAGE-cpu."""
+    for name in (package, f"{package}-cpu"):
+        try:
+            return f"{package} {importlib.metadata.version(name)}"
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return package
 
 
 def report(**line):

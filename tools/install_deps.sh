@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages that building and testing need and that are not there yet, and those
-# named as arguments.
+# Installs the Debian packages that are not there yet: those that building needs, and those named as
+# arguments.
 set -euo pipefail
 
 packages=(
-  build-essential cmake ninja-build python3
+  g++ cmake ninja-build
   zlib1g-dev libfmt-dev nlohmann-json3-dev libhwy-dev libxxhash-dev libcli11-dev
-  libgtest-dev libgmock-dev librapidcheck-dev clang-format
-  clang libclang-rt-dev  # the fuzzers
   "$@"
 )
 
