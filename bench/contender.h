@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What our contenders share. A contender is a program that measures one thing on the tables of
-// bench/data and prints a JSON object a line: contender, value, unit, and what else is worth
+// bench/data and prints a JSON object per line: contender, value, unit, and what else is worth
 // knowing. bench/run.py runs them.
 #pragma once
 

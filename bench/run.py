@@ -6,8 +6,9 @@
 #
 # A task is a folder here, a contender a file in it: espalier.cc (built as build/bench/bench_TASK),
 # espalier.py, and peer_*.py, which run only with --peers, by that Python. A contender checks its
-# answers, measures, and prints a JSON object a line: contender, value, unit, log_loss and whatever
-# else is worth keeping. One whose package cannot be imported says so and is listed as absent.
+# answers, measures, and prints a JSON object per line: contender, value, unit, log_loss and
+# whatever else is worth keeping. One whose package cannot be imported says so and is listed as
+# absent.
 import argparse
 import json
 import random
@@ -94,7 +95,7 @@ def median_of(lines):
 
 
 def measure(task, args):
-    """{case: [a line a contender]}; in each round every contender runs once, in turn."""
+    """{case: [a line per contender]}; in each round every contender runs once, in turn."""
     results = {}
     for case, words in cases_of(task, args.threads, args.rows):
         found = {}

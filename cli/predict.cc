@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier predict MODEL TABLE: a header and one line a row, the prediction last.
+// espalier predict MODEL TABLE: a header and one line per row, the prediction last.
 #include "commands.h"
 #include "espalier/model.h"
 #include "flags.h"

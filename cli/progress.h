@@ -14,7 +14,7 @@ namespace espalier {
 enum class Talk {
   quiet,    // warnings only
   normal,   // and where a run is resumed, and a bar where standard error is a terminal
-  verbose,  // and a line an epoch
+  verbose,  // and a line per epoch
 };
 
 /// The last lines of a terminal, drawn over and over.

@@ -70,7 +70,7 @@ void add_checkpoint_flags(CLI::App& app, TrainControl& control) {
                "without a crash")
       ->needs(folder);
   const Field seconds{"checkpoint_seconds",
-                      "at most this long from one checkpoint to the next; 0: one a step", 0, 1e6};
+                      "at most this long from one checkpoint to the next; 0: one per step", 0, 1e6};
   add_field(app, seconds, control.checkpoint_seconds)->needs(folder);
 }
 

@@ -78,7 +78,7 @@ void add_words(BorrowingTable& to, const std::string& name, const std::vector<st
   to.table.columns.push_back(std::move(column));
 }
 
-// One column a column of the matrix: borrowed where it is float32 in one piece, else copied in
+// One column per column of the matrix: borrowed where it is float32 in one piece, else copied in
 // blocks of rows that stay in cache.
 template <class T>
 void add_matrix(BorrowingTable& to, const std::vector<std::string>& names, const Matrix<T>& x) {

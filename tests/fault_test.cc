@@ -29,7 +29,7 @@ class Fault : public Cli {
     ASSERT_NE(old_, new_);
   }
 
-  // 48 rows to train on are 2 steps an epoch.
+  // 48 rows to train on are 2 steps per epoch.
   static std::string train_args(int seed) {
     return fmt::format(
         "train loans.csv --label default --architecture 'cal(2) lin(1)' --epochs 1 --threads 1 "

@@ -7,7 +7,7 @@
 #
 # protocol.py says which rows train and judge. A contender is a file here: espalier.py, and
 # peer_*.py, which run only with --peers, by that Python. It tunes once a table, by validation loss,
-# trains each case with what it found, and prints a JSON object a case with its predictions of the
+# trains each case with what it found, and prints a JSON object per case with its predictions of the
 # test rows; the metrics are computed here. One that cannot be imported is listed as absent.
 #
 # Wants build/espalier (make build) and the files of the tables; bench/data/tables.py says where.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The most anonymous memory that `espalier train` holds, against the table as float32: features and
-# label, four bytes a cell.
+# label, four bytes per cell.
 #   espalier.py PROGRAM TABLE OPTIONS THREADS
 import json
 import sys

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Microseconds to make one lattice monotone in all its inputs: the sweep of training and the
 // nearest point, on lattices from a file, with the mean distance that they move a lattice.
-//   bench_projection FILE SIZE    # text: 2^SIZE numbers a lattice
+//   bench_projection FILE SIZE    # text: 2^SIZE numbers per lattice
 #include <cmath>
 #include <functional>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grammar of models: a list of layers, each reading the wires that the one before it gives.
 //
-//   cal(K)  cal(K,lo:hi)   calibrators, one a wire, K keypoints; a range left out is fitted to the
-//                          data
+//   cal(K)  cal(K,lo:hi)   calibrators, one per wire, K keypoints; a range left out is fitted to
+//                          the data
 //   lin(D)  lin(D,split)   linear embedding; D follows from the next layer if left out; see
 //                          Embedding
 //   lin(D,monotone=N)      N of the D outputs are monotone; else their share is that of the inputs

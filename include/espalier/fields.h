@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One list of fields an options struct. Flags, JSON, documentation and validation are all visitors
+// One list of fields per options struct. Flags, JSON, documentation and validation are all visitors
 // of that list, so a name, a default, a range and a help text are written once.
 //
 //   visit_fields(options, [](const Field& field, auto& value) { ... });

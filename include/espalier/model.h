@@ -70,7 +70,7 @@ class Model {
   CsvOptions csv_options() const;
   CsvOptions csv_options(CsvOptions base, Reading reading = Reading::features) const;
 
-  /// One number a row. Columns are found by name; others are ignored. Throws Error (data) if a
+  /// One number per row. Columns are found by name; others are ignored. Throws Error (data) if a
   /// column is absent or of another type. `threads` 0 uses all cores.
   std::vector<float> predict(const Table& table, Output output = Output::prediction,
                              int threads = 0) const;

@@ -2,7 +2,7 @@
 // A model compiled for serving.
 //
 //   espalier::Predictor predictor(model);
-//   espalier::Predictor::Scratch scratch(predictor);  // one a thread
+//   espalier::Predictor::Scratch scratch(predictor);  // one per thread
 //   float row[] = {52000, predictor.code(1, "renter"), 0.31f};  // as model.schema().features
 //   float risk = predictor.predict(row, scratch);
 //

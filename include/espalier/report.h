@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model laid open: architecture, wiring, parameters a layer, calibrator tables, what is monotone
-// in what.
+// A model laid open: architecture, wiring, parameters per layer, calibrator tables, what is
+// monotone in what.
 #pragma once
 
 #include <string>

@@ -21,10 +21,10 @@ inline constexpr std::int32_t kMissingCode = -1;
 struct Column {
   std::string name;
   ColumnType type = ColumnType::number;
-  std::vector<float> numbers;        ///< one a row; NaN is missing
+  std::vector<float> numbers;        ///< one per row; NaN is missing
   std::span<const float> borrowed;   ///< the same in memory of the caller, instead of numbers
   std::vector<std::string> words;    ///< the distinct words, in order of first appearance
-  std::vector<std::int32_t> codes;   ///< one a row: an index into words, or kMissingCode
+  std::vector<std::int32_t> codes;   ///< one per row: an index into words, or kMissingCode
   std::vector<std::string> missing;  ///< words that meant "missing" here beyond the usual ones
 
   /// The cells of a number column, wherever they are.

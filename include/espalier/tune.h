@@ -108,8 +108,8 @@ struct TuneControl {
   /// Ends the search; the final model is still trained, with the best settings so far. A stop
   /// during that training ends it with its best epoch so far.
   std::stop_token stop;
-  /// A file of JSON lines, one a finished run, made if it is absent. If an earlier search with the
-  /// same table and options left it, its runs are not repeated. The number of trials and
+  /// A file of JSON lines, one per finished run, made if it is absent. If an earlier search with
+  /// the same table and options left it, its runs are not repeated. The number of trials and
   /// repeats, the time, the threads and the size of the final ensemble may differ. Empty: none.
   std::string results = {};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enumerators and the words that stand for them in flags, JSON and files: one list a type.
+// Enumerators and the words that stand for them in flags, JSON and files: one list per type.
 #pragma once
 
 #include <optional>

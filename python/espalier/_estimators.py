@@ -234,7 +234,7 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
     model_ : `espalier.Model`, to save, verify and look into
     n_features_in_, feature_names_in_ : the columns of X
     n_iter_ : epochs trained
-    history_ : arrays `member`, `epoch`, `train_loss`, `valid_metric`, one element an epoch
+    history_ : arrays `member`, `epoch`, `train_loss`, `valid_metric`, one element per epoch
     feature_importances_ : share of the movement of the score when a feature is shuffled
 
     Examples
@@ -260,8 +260,8 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         Parameters
         ----------
         X : array or frame of shape (rows, features); NaN, None and nulls are missing
-        y : two classes, one a row
-        sample_weight : one a row
+        y : two classes, one per row
+        sample_weight : one per row
         eval_set : (X, y) or (X, y, sample_weight) to choose the epoch on, instead of
             valid_fraction of the rows
         callback : called after each epoch with a dictionary; what is true ends training with the
@@ -320,7 +320,7 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         return {} if last == max(map(str, classes)) else {"positive": last}
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The logit of the second class, one a row."""
+        """The logit of the second class, one per row."""
         return self._predict(X, "score")
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -332,7 +332,7 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         return both
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likelier class, one a row."""
+        """The likelier class, one per row."""
         is_second = self.decision_function(X) > 0
         return self.classes_[is_second.astype(np.intp)]
 
@@ -356,7 +356,7 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
     model_ : `espalier.Model`, to save, verify and look into
     n_features_in_, feature_names_in_ : the columns of X
     n_iter_ : epochs trained
-    history_ : arrays `member`, `epoch`, `train_loss`, `valid_metric`, one element an epoch
+    history_ : arrays `member`, `epoch`, `train_loss`, `valid_metric`, one element per epoch
     feature_importances_ : share of the movement of the prediction when a feature is shuffled
 
     Examples

@@ -17,11 +17,11 @@ OutputWord = Literal["prediction", "score"]
 
 
 class Calibrator(NamedTuple):
-    """A piecewise linear curve; of a category, one output a word."""
+    """A piecewise linear curve; of a category, one output per word."""
 
     name: str  #: the feature, or the wire that it calibrates inside the network
     inputs: np.ndarray  #: where it bends; the words of a category or of an ordered feature
-    outputs: np.ndarray  #: float32, one an input
+    outputs: np.ndarray  #: float32, one per input
     missing: float | None  #: the output for a missing cell, where one was learned
     rises: bool  #: whether its outputs must never fall (with the inputs turned round if decreasing)
     layer: int  #: from 1
@@ -31,7 +31,7 @@ class Calibrator(NamedTuple):
 class Lattice(NamedTuple):
     """An interpolation table over some wires."""
 
-    wires: list[str]  #: what goes in, one a dimension
+    wires: list[str]  #: what goes in, one per dimension
     rises: list[bool]  #: the dimensions along which the vertices must never fall
     vertices: np.ndarray  #: float32, shape (2,) * len(wires); axis d belongs to wire d
     layer: int  #: from 1
@@ -134,7 +134,7 @@ class Model:
 
     def predict(self, X: Any, *, output: OutputWord = "prediction",
                 n_jobs: int | None = None) -> np.ndarray:
-        """One number a row: the probability of the positive class, or the label.
+        """One number per row: the probability of the positive class, or the label.
 
         `output` "score" gives what the network says: a logit in classification. An array of numbers
         has the columns of `feature_names`, its categories as the codes that `rows` gives; float32

@@ -29,7 +29,7 @@ SURFACE_ROWS = 200
 
 
 def calibrators(fitted: Any, features: list[str] | None = None) -> np.ndarray:
-    """The curves that the inputs pass first, a panel a feature; several in a panel where each
+    """The curves that the inputs pass first, a panel per feature; several in a panel where each
     lattice has one of its own."""
     panels: dict[str, list[Calibrator]] = {}
     for curve in _input_curves(_model_of(fitted)):

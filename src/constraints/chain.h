@@ -18,7 +18,7 @@ namespace espalier {
 // go together. A pool of values then moves by the sum of their gradients, however rare the rows of
 // some; with equal weights the steps of rare values, which Adam enlarges, would outvote the others.
 struct ChainWeights {
-  // Of the gradients, one a value; null: all values weigh the same.
+  // Of the gradients, one per value; null: all values weigh the same.
   const float* variance = nullptr;
   float correction = 1;  // of the variance
   float epsilon = 0;

@@ -17,7 +17,7 @@ inline constexpr int kMaxJsonDepth = 64;
 inline constexpr int kMaxJsonKeys = 4096;
 
 // Reads JSON text of at most kMaxJsonDepth levels, since copying and writing recurse, with at most
-// kMaxJsonKeys keys an object, since finding one takes a walk over all. Throws Error (kind) that
+// kMaxJsonKeys keys per object, since finding one takes a walk over all. Throws Error (kind) that
 // begins with `place` for anything else; text that is not UTF-8 and numbers beyond double are no
 // JSON.
 Json parse_json(std::string_view text, ErrorKind kind, const std::string& place);

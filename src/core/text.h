@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The word somebody probably meant, for error messages.
+// Whether text is UTF-8, and the word somebody probably meant, for error messages.
 #pragma once
 
 #include <algorithm>

@@ -25,7 +25,7 @@ namespace espalier {
 
 class ThreadPool {
  public:
-  // The thread that calls run() is one of `threads`; 0 means one a core. Where the system refuses
+  // The thread that calls run() is one of `threads`; 0 means one per core. Where the system refuses
   // to start that many, there are fewer.
   explicit ThreadPool(int threads);
   ~ThreadPool();

@@ -21,7 +21,7 @@ constexpr std::size_t kChunkBytesAColumn = 256;
 
 std::size_t RowReader::guess() {
   Chunk chunk{.begin = rows_.position(), .end = rows_.end()};
-  // A row has at least a byte a cell.
+  // A row has at least a byte per cell.
   const auto bytes = static_cast<std::size_t>(chunk.end - chunk.begin);
   chunk.max_rows = std::min(kGuessRows, bytes / columns_.size() + 1);
   for (ColumnReader& column : columns_) column.make_room(chunk.max_rows);
@@ -77,7 +77,7 @@ std::vector<RowReader::Chunk> RowReader::cut(std::size_t chunk_bytes) const {
 }
 
 // A row that begins in a chunk is its first or comes after a line break; and all but the last have
-// at least a byte a cell, so that the room for cells is never far from the size of the text.
+// at least a byte per cell, so that the room for cells is never far from the size of the text.
 std::size_t RowReader::most_rows(const Chunk& chunk) const {
   const auto bytes = static_cast<std::size_t>(chunk.end - chunk.begin);
   return std::min(count_line_breaks(chunk.begin, chunk.end), bytes / columns_.size()) + 1;

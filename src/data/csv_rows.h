@@ -43,7 +43,7 @@ class RowReader {
     const char* end = nullptr;    // rows that begin before it are those of the chunk
     std::size_t first_row = 0;    // of the room for its cells
     std::size_t max_rows = 0;
-    std::vector<ColumnPart> parts = {};  // one a column
+    std::vector<ColumnPart> parts = {};  // one per column
     // What a walk has found.
     std::size_t num_rows = 0;
     std::size_t num_lines = 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts comma-separated text into cells, in one walk and without an allocation a cell. It can begin
-// at any row, so that several can walk through one text.
+// Cuts comma-separated text into cells, in one walk and without an allocation per cell. It can
+// begin at any row, so that several can walk through one text.
 //
-//   row  = cell *(delimiter cell) line-break          line-break = LF | CRLF | CR
-//   cell = *blank (text | '"' *(any | '""') '"') *blank     blank = space | tab, unless the
-//   delimiter
+//   row        = cell *(delimiter cell) line-break
+//   cell       = *blank (text | '"' *(any | '""') '"') *blank
+//   blank      = space | tab, unless it is the delimiter
+//   line-break = LF | CRLF | CR
 #pragma once
 
 #include <array>

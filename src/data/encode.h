@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the cells of a table to the numbers a network reads, one a feature:
+// From the cells of a table to the numbers a network reads, one per feature:
 //
 //   number, ordered   the position among the feature's keypoints, k + t for a value that lies a
-//   share t
-//                     of the way from keypoint k to k + 1, clipped to [0, K - 1]; counted from the
-//                     other end for a decreasing feature, so that every monotone input of a network
-//                     rises; kMissingPosition for a missing cell if training had any, else that of
-//                     `typical`
+//                     share t of the way from keypoint k to k + 1, clipped to [0, K - 1]; counted
+//                     from the other end for a decreasing feature, so that every monotone input of
+//                     a network rises; kMissingPosition for a missing cell if training had any,
+//                     else that of `typical`
 //   category          the index of its word; the number of words if it was not seen in training
 #pragma once
 
@@ -43,7 +42,7 @@ Rows labelled_rows(const Label& label, const Table& table);
 /// One label a row: 0 or 1, or the number. Throws Error (data) if one is neither class.
 std::vector<float> encode_labels(const Label& label, const Table& table, const Rows& rows);
 
-/// One weight a row; empty if `column` is. Throws Error (data) for a weight that is missing,
+/// One weight per row; empty if `column` is. Throws Error (data) for a weight that is missing,
 /// negative or not finite, and if all are 0.
 std::vector<float> encode_weights(const std::string& column, const Table& table, const Rows& rows);
 

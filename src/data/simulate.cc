@@ -33,7 +33,7 @@ constexpr double kTypicalAge = 46;
 constexpr double kNumberSlopes[] = {0.25, -0.15, 0.1};
 constexpr double kCategorySlopes[] = {0.2, -0.15};
 
-// Streams of random numbers; the extra columns and the missing cells have one a column.
+// Streams of random numbers; the extra columns and the missing cells have one per column.
 enum Stream : std::uint64_t {
   kLoans = 0,
   kLabels = 1,
@@ -111,7 +111,7 @@ Column category_column(std::string name, std::span<const std::string_view> words
 struct Loans {
   std::vector<Column> numbers;
   std::vector<Column> categories;
-  std::vector<double> logits;  // of the true risk, one a row
+  std::vector<double> logits;  // of the true risk, one per row
 };
 
 // The named columns. Those that the table is not to have count as typical.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distinct words, numbered from 0 in the order in which they first appear. One look-up a cell of a
-// category column, so it is a flat table that looks at a word only where its hash agrees.
+// Distinct words, numbered from 0 in the order in which they first appear. One look-up per cell of
+// a category column, so it is a flat table that looks at a word only where its hash agrees.
 #pragma once
 
 #define XXH_INLINE_ALL

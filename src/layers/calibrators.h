@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A piecewise linear function a wire (the paper, section 2, "Calibration Layer"):
+// A piecewise linear function per wire (the paper, section 2, "Calibration Layer"):
 //
 //   c(x) = b[k] + t (b[k+1] - b[k]),  a[k] <= x <= a[k+1],  t = (x - a[k]) / (a[k+1] - a[k])
 //
 // A raw number arrives as its position k + t among the keypoints of its feature, or as "missing",
-// which has an output of its own. A raw category has a learned value a category, or, before a
+// which has an output of its own. A raw category has a learned value per category, or, before a
 // linear layer, passes through to be looked up there. Any other wire has uniform keypoints over a
 // range.
 #pragma once

@@ -43,7 +43,7 @@ inline UniformKeypoints uniform_keypoints(int last, const float* range) {
   return {last, range[0], range[1], static_cast<float>(last) / (range[1] - range[0])};
 }
 
-/// Calibrators with uniform keypoints, one a wire: tables[count][last + 1], ranges[count][2].
+/// Calibrators with uniform keypoints, one per wire: tables[count][last + 1], ranges[count][2].
 struct UniformUnits {
   int last;
   std::size_t count;

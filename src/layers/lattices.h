@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ensemble of lattices (the paper, section 2, "Ensemble of Lattices Layer"): lattice g
-// interpolates a table of 2^S values, one a vertex of the unit cube, at its S wires g*S ... g*S + S
-// - 1.
+// interpolates a table of 2^S values, one per vertex of the unit cube, at its S wires
+// g*S ... g*S + S - 1.
 //
 //   multilinear: sum over vertices v of theta[v] * prod_d x[d]^v[d] (1 - x[d])^(1 - v[d])
-//   simplex:     theta[0] + sum_i x[p_i] (theta[v_i] - theta[v_{i-1}]), where x[p_1] >= x[p_2] >=
-//   ...
-//                and v_i has the bits p_1 ... p_i
+//   simplex:     theta[0] + sum_i x[p_i] (theta[v_i] - theta[v_{i-1}]), where
+//                x[p_1] >= x[p_2] >= ... and v_i has the bits p_1 ... p_i
 //
 // theta: [num_lattices][2^S], bit d of a vertex is v[d]. Inputs are clipped to [0, 1].
 #pragma once

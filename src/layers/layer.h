@@ -48,7 +48,7 @@ class Shares {
   std::shared_ptr<const std::vector<float>> values_;
 };
 
-/// One value a row between two layers.
+/// One value per row between two layers.
 struct Wire {
   bool monotone = false;        // rises with the inputs that must raise the prediction
   bool in_unit = false;         // always in [0, 1]
@@ -59,7 +59,7 @@ struct Wire {
 
   int num_categories() const { return static_cast<int>(shares.size()); }
   bool is_category() const { return !shares.empty(); }
-  /// How many inputs the paper would count: a column a category.
+  /// How many inputs the paper would count: a column per category.
   int num_columns() const { return is_category() ? num_categories() : 1; }
 };
 

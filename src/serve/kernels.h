@@ -14,7 +14,7 @@ namespace espalier {
 /// x, n floats: fma(range, x - 1, low), the way back from [1, 2].
 void leave_binade(float range, float low, float* x, std::size_t n);
 
-/// Calibrators with uniform keypoints, one array entry a unit, padded to whole blocks of 16.
+/// Calibrators with uniform keypoints, one array entry per unit, padded to whole blocks of 16.
 struct UniformTables {
   const float* lo;            // of the input range
   const float* inverse_step;  // keypoints a unit of the input

@@ -72,7 +72,7 @@ TEST(Checkpoint, WrongLengthsUnderARightChecksumAreRefused) {
 }
 
 // A folder for each test, a table, and options that stop within an epoch as well as between two:
-// 320 rows in batches of 32 are 10 steps an epoch, and progress is told every 16 steps.
+// 320 rows in batches of 32 are 10 steps per epoch, and progress is told every 16 steps.
 class Resume : public testing::Test {
  protected:
   static Table loans(std::uint64_t seed = 1) { return simulate({.rows = 400, .seed = seed}); }

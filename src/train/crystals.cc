@@ -225,7 +225,7 @@ class Crystal {
                                               std::max(a, b))];
   }
 
-  // Each feature once; the other places in proportion to importance, at most one a group.
+  // Each feature once; the other places in proportion to importance, at most one per group.
   std::vector<int> uses_of_features() const {
     const int features = interactions_.features();
     const int most = static_cast<int>(groups_.size());

@@ -42,7 +42,7 @@ struct TrainerInput {
 /// All that changes from step to step, besides the parameters of the network. The order of the rows
 /// is not here: it follows from the random numbers and the epoch.
 struct TrainerState {
-  std::vector<float> mean, variance;  // Adam's, one a parameter
+  std::vector<float> mean, variance;  // Adam's, one per parameter
   double beta1_power = 1, beta2_power = 1;
   std::int64_t steps_done = 0;
   int epochs_done = 0;  // judged; the steps beyond them are of the running epoch
@@ -94,8 +94,8 @@ class Trainer {
   Random random_;
 
   int num_shards_;
-  std::vector<Network::Scratch> scratch_;        // one a shard
-  std::vector<std::vector<float>> shard_grads_;  // one a shard
+  std::vector<Network::Scratch> scratch_;        // one per shard
+  std::vector<std::vector<float>> shard_grads_;  // one per shard
   std::vector<float*> shard_grad_pointers_;
   std::vector<LossSum> shard_sums_;
   std::vector<Block> blocks_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of a search: a line of JSON that says what was searched, then one a finished run.
+// The file of a search: a line of JSON that says what was searched, then one per finished run.
 #pragma once
 
 #include <functional>

@@ -34,7 +34,7 @@ double value_of(const espalier::Evaluation& evaluation, espalier::Metric metric)
 }
 
 void check_predictions(const std::vector<float>& risk, std::size_t rows) {
-  require(risk.size() == rows, "there is one prediction a row");
+  require(risk.size() == rows, "there is one prediction per row");
   for (const float p : risk) require(p > 0 && p < 1, "a prediction is a probability");
 }
 
