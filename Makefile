@@ -11,7 +11,7 @@ BENCH ?=
 ACCURACY ?=
 PEERS = xgboost-cpu lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
 # Debian packages that the tests need besides those of the build.
-TEST_TOOLS = python3 libgtest-dev libgmock-dev librapidcheck-dev clang libclang-rt-dev
+TEST_TOOLS = libgtest-dev libgmock-dev librapidcheck-dev clang libclang-rt-dev python3-venv python3-dev
 # What builds the Python package, and what its tests use.
 WHEEL_TOOLS = scikit-build-core nanobind
 PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest tqdm \
@@ -74,7 +74,7 @@ wheel: build  ## build the Python package: a wheel in build/dist, its tools in b
 
 test-python: wheel
 	$(call say,Testing the Python package)
-	@$(pip) install --quiet $(PYTHON_PEERS)
+	@$(pip) install --quiet --no-compile $(PYTHON_PEERS)
 	@$(pip) install --quiet --no-deps --force-reinstall build/dist/*.whl
 	@build/python/bin/python -m pytest -q
 
@@ -138,7 +138,8 @@ peers:
 	  echo "$$peer cannot be installed: it will be reported as absent" >&2; done
 
 .PHONY: build-bench
-build-bench: deps
+build-bench:
+	@tools/install_deps.sh python3
 	$(call say,Building the benchmarks)
 	@$(configure_release) -DESPALIER_BUILD_BENCHMARKS=ON
 	@cmake --build --preset release --target bench_all
