@@ -18,6 +18,8 @@ struct Field {
   const char* help;
   double min = -std::numeric_limits<double>::infinity();  ///< of numbers, inclusive
   double max = std::numeric_limits<double>::infinity();
+  /// The number that leaves the choice to training, if there is one. Of words it is `automatic`.
+  double chooses = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// learning_rate -> --learning-rate

@@ -15,7 +15,8 @@
 namespace espalier {
 
 /// Where a comment says "0 chooses", and for words that are `automatic`, the value follows from the
-/// architecture and the number of rows and columns; the model records what was chosen.
+/// table and the architecture; the model records what was chosen, and training again with what it
+/// records gives the same model, to the last bit.
 struct TrainOptions {
   // The table.
   std::string label = {};
@@ -93,12 +94,13 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"keypoints",
               "where first-layer calibrators bend: at all values of a column if they are few, else "
               "evenly among them (distinct) or among the rows (quantile); or uniformly over the "
-              "range; automatic: quantile from 20,000 rows on, distinct below"},
+              "range; automatic: distinct"},
         o.keypoints);
   visit(Field{"continuous_keypoints",
               "distinct or quantile keypoints of a column with more values than its calibrator has "
-              "keypoints, whose curve should be smooth; 0 chooses for a preset, else takes all",
-              0, 1e6},
+              "keypoints, whose curve should be smooth; 0 chooses by size for a preset, else takes "
+              "as many",
+              0, 1e6, /*chooses=*/0},
         o.continuous_keypoints);
   visit(
       Field{"initialization",
@@ -111,16 +113,19 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"ensemble",
               "train this many networks and average them as one model, each with other rows held "
               "out; 0 chooses: 5 for a preset below 5,000 training rows, else 1",
-              0, 1000},
+              0, 1000, /*chooses=*/0},
         o.ensemble);
 
-  visit(Field{"epochs", "passes over the training rows; 0 chooses by size", 0, 1e6}, o.epochs);
-  visit(Field{"batch_size", "rows a step; 0 chooses by size", 0, 1 << 20}, o.batch_size);
-  visit(Field{"learning_rate", "of Adam; 0 chooses by size", 0, 10}, o.learning_rate);
+  visit(Field{"epochs", "passes over the training rows; 0 chooses by size", 0, 1e6, /*chooses=*/0},
+        o.epochs);
+  visit(Field{"batch_size", "rows a step; 0 chooses by size", 0, 1 << 20, /*chooses=*/0},
+        o.batch_size);
+  visit(Field{"learning_rate", "of Adam; 0 chooses by size", 0, 10, /*chooses=*/0},
+        o.learning_rate);
   visit(Field{"adam_epsilon",
               "of Adam; a large one keeps the steps of rare categories and values small; 0 chooses "
               "0.001, in dln-paper 1e-8",
-              0, 1},
+              0, 1, /*chooses=*/0},
         o.adam_epsilon);
   visit(Field{"schedule",
               "cosine lowers the learning rate to 0 over the epochs; automatic: cosine, except in "
@@ -130,7 +135,7 @@ void visit_fields(Options& o, Visitor&& visit) {
               "decoupled, on the weights that an embedding gives to categories; less on those of "
               "numbers, none on those of monotone ones; -1 chooses: 0.3 where calibrators or "
               "lattices read them, else 0",
-              -1, 100},
+              -1, 100, /*chooses=*/-1},
         o.weight_decay);
   visit(
       Field{
@@ -143,7 +148,7 @@ void visit_fields(Options& o, Visitor&& visit) {
         o.calibrator_laplacian);
   visit(Field{"calibrator_hessian",
               "penalty on squared bends of calibrators: straighter curves; -1 chooses by size", -1,
-              1e6},
+              1e6, /*chooses=*/-1},
         o.calibrator_hessian);
   visit(Field{"lattice_laplacian", "penalty on squared edges of lattices: flatter", 0, 1e6},
         o.lattice_laplacian);

@@ -13,7 +13,6 @@
 #include "espalier/version.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
-#include "train/presets.h"
 
 namespace espalier {
 
@@ -151,8 +150,8 @@ void visit_fields(T& checkpoint, Visitor& visit) {
 
 }  // namespace
 
-Fingerprint fingerprint_of(const TrainOptions& options, const Schema& schema, const Dataset& train,
-                           const Dataset& valid) {
+Fingerprint fingerprint_of(const SettledOptions& options, const Schema& schema,
+                           const Dataset& train, const Dataset& valid) {
   Fingerprint fingerprint{.version = kVersion};
   const Json deciding = deciding_options(options);
   for (const auto& [name, value] : deciding.items())

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "espalier/options.h"
 #include "espalier/schema.h"
 #include "espalier/train.h"
 #include "model/network.h"
+#include "train/settled_options.h"
 #include "train/trainer.h"
 
 namespace espalier {
@@ -35,8 +35,8 @@ struct Fingerprint {
   std::uint64_t valid_rows = 0;
 };
 
-Fingerprint fingerprint_of(const TrainOptions& options, const Schema& schema, const Dataset& train,
-                           const Dataset& valid);
+Fingerprint fingerprint_of(const SettledOptions& options, const Schema& schema,
+                           const Dataset& train, const Dataset& valid);
 
 /// "epochs was 30 and is 40 now", "the training rows differ", ...; empty if they are the same.
 std::string difference(const Fingerprint& was, const Fingerprint& is);

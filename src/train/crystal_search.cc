@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "core/stopwatch.h"
 #include "espalier/error.h"
@@ -21,7 +22,13 @@ namespace {
 
 using ProgressOfRows = std::function<void(std::int64_t, double)>;
 
-int search_epochs(const Prepared& p) { return (p.options.epochs + 3) / 4; }
+int search_epochs(const Prepared& p) { return (p.options->epochs + 3) / 4; }
+
+SettledOptions with_epochs(const SettledOptions& options, int epochs) {
+  TrainOptions changed = *options;
+  changed.epochs = epochs;
+  return SettledOptions(std::move(changed));
+}
 
 }  // namespace
 
@@ -49,7 +56,7 @@ namespace {
 std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int keypoints,
                                  ThreadPool& pool, const TrainControl& control,
                                  const ProgressOfRows& progress) {
-  Random random = Random(p.options.seed).split(kCrystalStream);
+  Random random = Random(p.options->seed).split(kCrystalStream);
   const std::vector<Group> groups =
       cover_pairs(static_cast<int>(p.schema.features.size()), wanted.group_size, random);
   LayerSpec gather{.kind = LayerKind::gather};
@@ -61,15 +68,13 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
                                        .groups = static_cast<int>(groups.size()),
                                        .group_size = wanted.group_size},
                                       {.kind = LayerKind::sum}}};
-  Network network(architecture, input_wires(p.schema), p.options.monotone_calibrators,
+  Network network(architecture, input_wires(p.schema), p.options->monotone_calibrators,
                   random.split(1));
-  TrainOptions options = p.options;
-  options.epochs = search_epochs(p);
+  const SettledOptions options = with_epochs(p.options, search_epochs(p));
   initialize(p.train, options, random.split(2), network);
   const Dataset no_rows;
   Trainer({.options = &options,
            .label = &p.schema.label,
-           .metric = p.metric,
            .train = &p.train,
            .valid = &no_rows,
            .pool = &pool,
@@ -100,9 +105,8 @@ void settle_wiring(Prepared& p, ThreadPool& pool, const TrainControl& control) {
   const Stopwatch watch;
   const auto rows = static_cast<std::int64_t>(p.train.num_rows);
   p.search_rows = rows * search_epochs(p);
-  Progress told{.options = &p.options,
-                .metric = p.metric,
-                .rows_total = p.search_rows + rows * p.options.epochs * p.options.ensemble};
+  Progress told{.options = &*p.options,
+                .rows_total = p.search_rows + rows * p.options->epochs * p.options->ensemble};
   const auto tell = [&](std::int64_t rows_done, double loss) {
     if (!control.progress) return;
     told.rows_done = rows_done;

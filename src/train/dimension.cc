@@ -30,10 +30,6 @@ constexpr std::string_view kNotSearched[] = {"task",     "max_categories", "clas
                                              "metric",   "valid_fraction", "ensemble",
                                              "patience", "seed",           "threads"};
 
-// Fields whose 0 means a choice that follows from the table.
-constexpr std::string_view kZeroChooses[] = {"continuous_keypoints", "epochs", "batch_size",
-                                             "learning_rate", "adam_epsilon"};
-
 bool contains(std::span<const std::string_view> list, std::string_view name) {
   return std::ranges::find(list, name) != list.end();
 }
@@ -50,7 +46,7 @@ void collect(const Options& options, std::vector<Searchable>& all) {
       std::erase(words, "automatic");
       all.push_back({field, false, false, std::move(words), false});
     } else if constexpr (std::is_arithmetic_v<Value>) {
-      all.push_back({field, true, std::is_integral_v<Value>, {}, contains(kZeroChooses, name)});
+      all.push_back({field, true, std::is_integral_v<Value>, {}, field.chooses == 0});
     } else if (name == "architecture") {
       all.push_back({field, false, false, {}, false});
     }

@@ -47,14 +47,14 @@ std::vector<WireStats> stats_of(const Sample& sample, int num_wires) {
 
 }  // namespace
 
-void initialize(const Dataset& train, const TrainOptions& options, Random random,
+void initialize(const Dataset& train, const SettledOptions& options, Random random,
                 Network& network) {
   Sample sample = draw_sample(train, random);
   for (int l = 0; l < network.num_layers(); ++l) {
     Layer& layer = network.layer(l);
     float* params = network.params().data() + network.offset(l);
     const std::vector<WireStats> stats = stats_of(sample, layer.num_inputs());
-    layer.initialize(params, {options.initialization, static_cast<float>(options.lattice_noise),
+    layer.initialize(params, {options->initialization, static_cast<float>(options->lattice_noise),
                               stats, &random});
     for (int unit = 0; unit < layer.num_units(); ++unit) {
       layer.project(params + layer.unit_begin(unit), unit, Projection::exact, {});

@@ -4,12 +4,13 @@
 #pragma once
 
 #include "data/dataset.h"
-#include "espalier/options.h"
 #include "model/network.h"
+#include "train/settled_options.h"
 
 namespace espalier {
 
 /// Sets parameters and constants; the result meets every inequality.
-void initialize(const Dataset& train, const TrainOptions& options, Random random, Network& network);
+void initialize(const Dataset& train, const SettledOptions& options, Random random,
+                Network& network);
 
 }  // namespace espalier

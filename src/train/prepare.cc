@@ -12,8 +12,6 @@
 #include "data/schema_builder.h"
 #include "espalier/error.h"
 #include "model/builder.h"
-#include "objective/metrics.h"
-#include "train/presets.h"
 #include "train/streams.h"
 
 namespace espalier {
@@ -83,46 +81,59 @@ void encode_rows(const Table& table, Table* owned, const Table* valid, const Row
   p.valid = valid == nullptr ? std::move(encoded[1]) : encode(p.schema, *valid, valid_rows);
 }
 
+// Where the first calibrators bend. Without calibrators a number enters as its place between the
+// ends of its range.
+KeypointPlan keypoint_plan(const SettledOptions& options, const Architecture& architecture) {
+  const auto layer = input_calibrators(architecture);
+  if (!layer) return {.mode = Keypoints::uniform, .count = 2, .learn_missing = false};
+  return {.mode = options->keypoints,
+          .count = layer->keypoints,
+          .continuous_count = options->continuous_keypoints,
+          .range = layer->range,
+          .learn_missing = true};
+}
+
+// The rows to train on and the rows to choose the epoch on; the latter of the table, or of another.
+struct Split {
+  Rows train;
+  Rows valid;
+};
+
+Split split_rows(const Table& table, const Label& label, const TrainOptions& options,
+                 const TrainControl& control) {
+  Split split{.train = usable_rows(label, table, control), .valid = {}};
+  split.valid =
+      control.valid == nullptr
+          ? split_off(options.valid_fraction, Random(options.seed).split(kSplitStream), split.train)
+          : usable_rows(label, *control.valid, control);
+  return split;
+}
+
+// All that follows from the settled options: the caller's are out of sight.
+void fit(const Table& table, Table* owned, const Split& rows, const Table* valid, Prepared& p) {
+  p.architecture = parse_architecture(p.options->architecture);
+  fit_keypoints(keypoint_plan(p.options, p.architecture), table, rows.train, p.schema.features);
+  encode_rows(table, owned, valid, rows.train, rows.valid, p);
+  require_both_classes(p.train, p.schema, "training");
+  if (p.options->class_weight == ClassWeight::balanced) balance_classes(p);
+  fit_label(p.train, p.schema.label);
+}
+
 }  // namespace
 
 Prepared prepare(const Table& table, Table* owned, const TrainOptions& options,
                  const TrainControl& control) {
   validate(options);
-  Prepared p{.options = options};
-  p.schema.label = build_label(table, options);
-  p.schema.weight = options.weight;
-  p.metric = settle_metric(options.metric, p.schema.label.task);
-  const bool balanced = options.class_weight == ClassWeight::balanced;
-  if (balanced && p.schema.label.task == Task::regression) {
+  Schema schema{.features = {}, .label = build_label(table, options), .weight = options.weight};
+  if (options.class_weight == ClassWeight::balanced && schema.label.task == Task::regression)
     throw Error(ErrorKind::argument, "class_weight: balanced does not suit regression");
-  }
-  Rows train_rows = usable_rows(p.schema.label, table, control);
-  Rows valid_rows;
-  if (control.valid == nullptr) {
-    p.valid_is_split_off = true;
-    valid_rows =
-        split_off(options.valid_fraction, Random(options.seed).split(kSplitStream), train_rows);
-  } else {
-    valid_rows = usable_rows(p.schema.label, *control.valid, control);
-  }
-  p.schema.features =
-      build_features(table, options, train_rows, [&](const std::string& m) { warn(control, m); });
-  resolve_options(train_rows.size(), p.schema.features, p.options);
-  p.architecture = parse_architecture(p.options.architecture);
-  // Without calibrators a number enters as its place between the ends of its range.
-  KeypointPlan plan = {.mode = Keypoints::uniform, .count = 2, .learn_missing = false};
-  if (const auto layer = input_calibrators(p.architecture)) {
-    plan = {.mode = options.keypoints,
-            .count = layer->keypoints,
-            .continuous_count = p.options.continuous_keypoints,
-            .range = layer->range,
-            .learn_missing = true};
-  }
-  fit_keypoints(plan, table, train_rows, p.schema.features);
-  encode_rows(table, owned, control.valid, train_rows, valid_rows, p);
-  require_both_classes(p.train, p.schema, "training");
-  if (balanced) balance_classes(p);
-  fit_label(p.train, p.schema.label);
+  const Split rows = split_rows(table, schema.label, options, control);
+  schema.features =
+      build_features(table, options, rows.train, [&](const std::string& m) { warn(control, m); });
+  Prepared p{.options = settle(options, schema.label, schema.features, rows.train.size()),
+             .schema = std::move(schema),
+             .valid_is_split_off = control.valid == nullptr};
+  fit(table, owned, rows, control.valid, p);
   return p;
 }
 

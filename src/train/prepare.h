@@ -4,22 +4,20 @@
 
 #include "data/dataset.h"
 #include "espalier/architecture.h"
-#include "espalier/metrics.h"
-#include "espalier/options.h"
 #include "espalier/schema.h"
 #include "espalier/table.h"
 #include "espalier/train.h"
+#include "train/settled_options.h"
 
 namespace espalier {
 
 /// What is trained on: the settled options, the schema, and both sets of rows.
 struct Prepared {
-  TrainOptions options;
-  Metric metric;
-  Architecture architecture;
+  SettledOptions options;
+  Architecture architecture = {};
   Schema schema;
-  Dataset train;
-  Dataset valid;
+  Dataset train = {};
+  Dataset valid = {};
   bool valid_is_split_off = false;  // from the table that is trained on
   float class_scale[2] = {1, 1};    // what balancing multiplied the weights of train with
   // Of settle_wiring:

@@ -176,17 +176,6 @@ std::string monotonic_dnn(const Request& request) {
   return text + "lin(1)";
 }
 
-// How a kind of network is best trained, where the options leave it open.
-struct Recipe {
-  Initialization initialization = Initialization::data;
-  Projection projection = Projection::sweep;
-  Schedule schedule = Schedule::cosine;
-  double weight_decay = 0.3;
-  double adam_epsilon = 1e-3;
-  double calibrator_hessian = 0.005;  // with few rows, which want straight curves; else 0
-  int ensemble = 5;                   // with very few rows; else 1
-  double rate = 1;                    // of learning, times what suits the number of rows
-};
 constexpr Recipe kOurs;
 constexpr Recipe kWithoutDecay = {.weight_decay = 0};
 constexpr Recipe kMinMax = {.weight_decay = 0, .rate = 4};  // a row moves one piece of the many
@@ -198,14 +187,14 @@ constexpr Recipe kPaper = {.initialization = Initialization::paper,
                            .calibrator_hessian = 0,
                            .ensemble = 1};
 
-struct Preset {
+struct Kind {
   std::string_view name;
   bool takes_size;  // name(GxS)
   std::string (*make)(const Request&);
   const Recipe& recipe;
 };
 
-constexpr Preset kPresets[] = {
+constexpr Kind kKinds[] = {
     {"dln", true, deep_lattice_network, kOurs},
     {"dln-paper", true, paper_network, kPaper},
     {"dln-lattice", true, lattice_of_lattices, kOurs},
@@ -219,16 +208,16 @@ constexpr Preset kPresets[] = {
 };
 
 // The size of "name(GxS)".
-LayerSpec preset_size(const Preset& preset, std::string_view text) {
+LayerSpec size_in(const Kind& kind, std::string_view text) {
   const std::string wanted =
-      preset.takes_size
+      kind.takes_size
           ? fmt::format("wanted {0} or {0}(GxS), G and S whole numbers from 1, G S at most {1}",
-                        preset.name, kMaxWires)
-          : fmt::format("wanted {}", preset.name);
-  if (!preset.takes_size || text.back() != ')') fail(text, wanted);
+                        kind.name, kMaxWires)
+          : fmt::format("wanted {}", kind.name);
+  if (!kind.takes_size || text.back() != ')') fail(text, wanted);
   try {  // a layer that is written the same way
     const Architecture read =
-        parse_architecture(fmt::format("minmax{}", text.substr(preset.name.size())));
+        parse_architecture(fmt::format("minmax{}", text.substr(kind.name.size())));
     const LayerSpec& size = read.layers.front();
     if (read.layers.size() == 1 && size.groups <= kMaxWires / size.group_size) return size;
   } catch (const Error&) {
@@ -236,33 +225,10 @@ LayerSpec preset_size(const Preset& preset, std::string_view text) {
   fail(text, wanted);
 }
 
-const Preset* find_preset(std::string_view text) {
+const Kind* find_kind(std::string_view text) {
   const auto name = text.substr(0, text.find('('));
-  const auto found = std::find_if(std::begin(kPresets), std::end(kPresets),
-                                  [&](const Preset& preset) { return preset.name == name; });
-  return found == std::end(kPresets) ? nullptr : found;
-}
-
-std::string layers_of(const Preset& preset, const std::string& text, std::size_t rows,
-                      const std::vector<Feature>& features) {
-  Request request{rows, features, 0, 0};
-  if (text != preset.name) {
-    const LayerSpec size = preset_size(preset, text);
-    request.groups = size.groups;
-    request.group_size = size.group_size;
-  }
-  return preset.make(request);
-}
-
-void follow(const Recipe& recipe, bool few_rows, TrainOptions& options) {
-  if (options.initialization == Initialization::automatic)
-    options.initialization = recipe.initialization;
-  if (options.projection == Projection::automatic) options.projection = recipe.projection;
-  if (options.schedule == Schedule::automatic) options.schedule = recipe.schedule;
-  if (options.weight_decay < 0) options.weight_decay = recipe.weight_decay;
-  if (options.adam_epsilon == 0) options.adam_epsilon = recipe.adam_epsilon;
-  if (options.calibrator_hessian < 0)
-    options.calibrator_hessian = few_rows ? recipe.calibrator_hessian : 0;
+  const auto found = std::ranges::find(kKinds, name, &Kind::name);
+  return found == std::end(kKinds) ? nullptr : &*found;
 }
 
 // One word that is neither a preset nor a layer is a preset misspelt.
@@ -275,56 +241,30 @@ void require_known(const std::string& text) {
                          fmt::join(preset_names(), ", ")));
 }
 
-int batch_size_for(std::size_t rows) {
-  int batch = 32;
-  while (batch < 256 && static_cast<std::size_t>(batch) * 100 < rows) batch *= 2;
-  return batch;
-}
-
-// Enough steps for small tables, enough epochs for large ones.
-int epochs_for(std::size_t rows, int batch_size) {
-  constexpr double kSteps = 2000;
-  return std::clamp(static_cast<int>(kSteps * batch_size / static_cast<double>(rows)), 12, 200);
-}
-
 }  // namespace
 
 std::vector<std::string> preset_names() {
   std::vector<std::string> names;
-  for (const Preset& preset : kPresets) names.emplace_back(preset.name);
+  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
   return names;
 }
 
-void resolve_options(std::size_t rows, const std::vector<Feature>& features,
-                     TrainOptions& options) {
-  const bool few_rows = rows < 20000;
-  const Preset* preset = find_preset(options.architecture);
-  const Recipe& recipe = preset != nullptr ? preset->recipe : kOurs;
-  follow(recipe, few_rows, options);
-  if (preset != nullptr) {
-    options.architecture = layers_of(*preset, options.architecture, rows, features);
-  } else {
-    require_known(options.architecture);
-  }
-  const auto calibrators = input_calibrators(parse_architecture(options.architecture));
-  const bool has_range = calibrators && calibrators->range;
-  if (has_range) options.keypoints = Keypoints::uniform;
-  if (options.keypoints == Keypoints::automatic)
-    options.keypoints = few_rows ? Keypoints::distinct : Keypoints::quantile;
-  if (options.ensemble == 0)
-    options.ensemble = preset != nullptr && rows < 5000 ? recipe.ensemble : 1;
-  if (preset != nullptr && !has_range && options.continuous_keypoints == 0)
-    options.continuous_keypoints = rows < 50000 ? 15 : 60;
-  // Few rows want small steps; many keep large ones from overfitting by themselves.
-  if (options.learning_rate == 0) options.learning_rate = recipe.rate * (few_rows ? 0.01 : 0.04);
-  if (options.batch_size == 0) options.batch_size = batch_size_for(rows);
-  if (options.epochs == 0) options.epochs = epochs_for(rows, options.batch_size);
-}
+bool is_preset(std::string_view text) { return find_kind(text) != nullptr; }
 
-Json deciding_options(const TrainOptions& options) {
-  Json json = Json::parse(to_json(options));
-  json.erase("threads");
-  return json;
+std::optional<Preset> find_preset(const std::string& text, std::size_t rows,
+                                  const std::vector<Feature>& features) {
+  const Kind* kind = find_kind(text);
+  if (kind == nullptr) {
+    require_known(text);
+    return std::nullopt;
+  }
+  Request request{rows, features, 0, 0};
+  if (text != kind->name) {
+    const LayerSpec size = size_in(*kind, text);
+    request.groups = size.groups;
+    request.group_size = size.group_size;
+  }
+  return Preset{kind->make(request), kind->recipe};
 }
 
 }  // namespace espalier

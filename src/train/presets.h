@@ -1,24 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names for architectures that size themselves, and the automatic choices of training.
+// Names for architectures that size themselves, each with the way it is best trained.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/json.h"
 #include "espalier/options.h"
 #include "espalier/schema.h"
 
 namespace espalier {
 
-/// Replaces a preset by its layers and every 0 that means "choose" by a value, given the number of
-/// training rows and the features. Throws Error (argument) for an unknown preset.
-void resolve_options(std::size_t rows, const std::vector<Feature>& features, TrainOptions& options);
+/// How a kind of network is best trained, where the options leave it open.
+struct Recipe {
+  Initialization initialization = Initialization::data;
+  Projection projection = Projection::sweep;
+  Schedule schedule = Schedule::cosine;
+  double weight_decay = 0.3;
+  double adam_epsilon = 1e-3;
+  double calibrator_hessian = 0.005;  // with few rows, which want straight curves; else 0
+  int ensemble = 5;                   // with very few rows; else 1
+  double rate = 1;                    // of learning, times what suits the number of rows
+};
+
+struct Preset {
+  std::string layers;  // in the grammar of architecture.h
+  Recipe recipe;
+};
 
 std::vector<std::string> preset_names();
 
-/// The options that decide the bits of a model: all but the number of threads.
-Json deciding_options(const TrainOptions& options);
+/// Whether a text is the name of a preset, with a size or without.
+bool is_preset(std::string_view text);
+
+/// The preset of that name for a table of this size; nothing for a list of layers. Throws Error
+/// (argument) for a word that is neither, and for a size that cannot be.
+std::optional<Preset> find_preset(const std::string& text, std::size_t rows,
+                                  const std::vector<Feature>& features);
 
 }  // namespace espalier

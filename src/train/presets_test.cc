@@ -8,6 +8,7 @@
 #include "core/error_of.h"
 #include "model/network.h"
 #include "model/schema_rows.h"
+#include "train/settled_options.h"
 
 namespace espalier {
 namespace {
@@ -23,8 +24,7 @@ std::vector<Feature> features(int count, int monotone) {
 
 TrainOptions resolved(TrainOptions options, std::size_t rows = 100000, int count = 10,
                       int monotone = 4) {
-  resolve_options(rows, features(count, monotone), options);
-  return options;
+  return *settle(std::move(options), {}, features(count, monotone), rows);
 }
 
 // Parameters of a network over number columns, every calibrator of the table with its full count.
@@ -87,16 +87,6 @@ TEST(Presets, AMisspeltNameIsAnsweredWithTheNearest) {
   EXPECT_EQ(message.substr(0, wanted.size()), wanted);
 }
 
-// What is settled stays as it is: the layers and options that a model records train it again.
-TEST(Presets, ResolvingTwiceChangesNothing) {
-  for (const std::string& preset : preset_names()) {
-    for (const std::size_t rows : {500u, 100000u}) {
-      const TrainOptions once = resolved({.architecture = preset}, rows);
-      EXPECT_EQ(to_json(resolved(once, rows)), to_json(once)) << preset << ", " << rows << " rows";
-    }
-  }
-}
-
 TEST(Presets, HaveTheSizesThatTheGuideNames) {
   // cal + lin + cal + lat + cal + lin: 10 columns of 150 keypoints; 4 of 10 outputs are monotone,
   // and those read 10 columns, the others 6.
@@ -156,8 +146,7 @@ TEST(Presets, EveryRowOfTheEmbeddingReadsSomething) {
 
 TEST(Presets, SmallTablesGetFiveNetworks) {
   const auto networks = [](std::size_t rows, TrainOptions options) {
-    resolve_options(rows, {}, options);
-    return options.ensemble;
+    return resolved(std::move(options), rows, 0, 0).ensemble;
   };
   EXPECT_EQ(networks(4999, {}), 5);
   EXPECT_EQ(networks(5000, {}), 1);

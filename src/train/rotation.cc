@@ -18,7 +18,7 @@ Rotation::Rotation(const Prepared& prepared)
   const auto num_valid = static_cast<std::ptrdiff_t>(prepared.valid.num_rows);
   std::iota(order_.begin(), order_.begin() + num_valid, num_train);
   std::iota(order_.begin() + num_valid, order_.end(), 0u);
-  Random(prepared.options.seed)
+  Random(prepared.options->seed)
       .split(kRotationStream)
       .shuffle(std::span(order_).subspan(prepared.valid.num_rows));
   sums_.resize(order_.size());

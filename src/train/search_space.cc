@@ -53,20 +53,20 @@ Dimension around(const char* name, double value, double down, double up) {
 
 // Ranges for what is known to matter. The settled defaults follow from the size of the table, so
 // ranges around them do too; penalties and noise, which are off, begin where they are felt.
-Dimensions default_ranges(const TrainOptions& settled) {
-  Dimensions ranges = {around("learning_rate", settled.learning_rate, 4, 4),
-                       around("epochs", settled.epochs, 2, 2),
-                       around("batch_size", settled.batch_size, 4, 2),
-                       settled.weight_decay > 0
-                           ? around("weight_decay", settled.weight_decay, 10, 4)
+Dimensions default_ranges(const SettledOptions& settled, bool is_preset) {
+  Dimensions ranges = {around("learning_rate", settled->learning_rate, 4, 4),
+                       around("epochs", settled->epochs, 2, 2),
+                       around("batch_size", settled->batch_size, 4, 2),
+                       settled->weight_decay > 0
+                           ? around("weight_decay", settled->weight_decay, 10, 4)
                            : range_of("weight_decay", 0.01, 1),
                        range_of("calibrator_hessian", 0.0001, 0.1),
                        range_of("calibrator_laplacian", 0.00001, 0.01),
                        range_of("lattice_laplacian", 0.00001, 0.01),
                        range_of("lattice_torsion", 0.00001, 0.01),
                        range_of("lattice_noise", 0.01, 0.3)};
-  if (settled.continuous_keypoints > 0 && settled.keypoints != Keypoints::uniform) {
-    ranges.push_back(around("continuous_keypoints", settled.continuous_keypoints, 2, 4));
+  if (is_preset && settled->keypoints != Keypoints::uniform) {
+    ranges.push_back(around("continuous_keypoints", settled->continuous_keypoints, 2, 4));
     ranges.push_back({.name = "keypoints", .words = {"distinct", "quantile"}});
   }
   return ranges;
@@ -141,7 +141,7 @@ SearchSpace::SearchSpace(const TrainOptions& base, const TuneOptions& tune, std:
   for (const std::string& name : tune.fix) find_searchable(name);
   add_asked(tune);
   add_defaults(tune);
-  require_buildable(base_);
+  require_buildable(settled(base_));
   check_end("largest", &Dimension::high);
   check_end("smallest", &Dimension::low);
 }
@@ -193,22 +193,21 @@ void SearchSpace::add_defaults(const TuneOptions& tune) {
     if (is_given || contains(tune.fix, name) || find(name) || !matters(dimension)) return;
     dimensions_.push_back(std::move(dimension));
   };
-  TrainOptions settled = base_;
-  resolve_options(rows_, schema_.features, settled);
-  std::ranges::for_each(default_ranges(settled), add);
-  std::ranges::for_each(default_sizes(parse_architecture(settled.architecture)), add);
+  const SettledOptions defaults = settled(base_);
+  std::ranges::for_each(default_ranges(defaults, is_preset(base_.architecture)), add);
+  std::ranges::for_each(default_sizes(parse_architecture(defaults->architecture)), add);
   if (base_.architecture == TrainOptions().architecture)
     add({.name = "architecture", .words = {"dln", "random-lattices"}});
 }
 
-void SearchSpace::require_buildable(const TrainOptions& options) const {
-  Architecture architecture = parse_architecture(layers_of(options.architecture));
+void SearchSpace::require_buildable(const SettledOptions& options) const {
+  Architecture architecture = parse_architecture(options->architecture);
   for (LayerSpec& layer : architecture.layers) {
     if (layer.wiring != Wiring::crystals) continue;
     require_places(layer, schema_.features.size());
     layer.wiring = Wiring::random;  // whatever wires the search chooses, the sizes are the same
   }
-  build_layers(architecture, input_wires(schema_), options.monotone_calibrators, Random(0));
+  build_layers(architecture, input_wires(schema_), options->monotone_calibrators, Random(0));
 }
 
 void SearchSpace::check_end(const char* which, double Dimension::*end) const {
@@ -248,7 +247,11 @@ Json SearchSpace::draw(int trial) const {
   return felt(std::move(settings));
 }
 
-TrainOptions SearchSpace::options_of(const Json& settings) const {
+SettledOptions SearchSpace::settled(TrainOptions options) const {
+  return settle(std::move(options), schema_.label, schema_.features, rows_);
+}
+
+SettledOptions SearchSpace::options_of(const Json& settings) const {
   Json plain = settings;
   Shape shape;
   bool has_shape = false;
@@ -262,19 +265,21 @@ TrainOptions SearchSpace::options_of(const Json& settings) const {
   TrainOptions options = base_;
   apply_json(options, plain.dump(), "search");
   // The layers too: a fold has fewer rows than the final model, but must train the same network.
-  resolve_options(rows_, schema_.features, options);
-  if (has_shape) {
-    options.architecture = to_string(reshape(parse_architecture(options.architecture), shape,
-                                             static_cast<int>(schema_.features.size())));
-  }
-  return options;
+  const SettledOptions plain_sizes = settled(options);
+  if (!has_shape) return plain_sizes;
+  TrainOptions reshaped = *plain_sizes;
+  reshaped.architecture = to_string(reshape(parse_architecture(plain_sizes->architecture), shape,
+                                            static_cast<int>(schema_.features.size())));
+  // Layers that somebody has written take as many keypoints as they now have.
+  if (!is_preset(options.architecture))
+    reshaped.continuous_keypoints = options.continuous_keypoints;
+  return settled(std::move(reshaped));
 }
 
 std::string SearchSpace::layers_of(const std::string& architecture) const {
   TrainOptions options = base_;
   options.architecture = architecture;
-  resolve_options(rows_, schema_.features, options);
-  return options.architecture;
+  return settled(std::move(options))->architecture;
 }
 
 }  // namespace espalier

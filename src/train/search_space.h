@@ -12,6 +12,7 @@
 #include "espalier/schema.h"
 #include "espalier/tune.h"
 #include "train/dimension.h"
+#include "train/settled_options.h"
 
 namespace espalier {
 
@@ -29,12 +30,13 @@ class SearchSpace {
   Json draw(int trial) const;
 
   /// The base with these changes and every automatic choice made, a preset written out as layers.
-  TrainOptions options_of(const Json& settings) const;
+  SettledOptions options_of(const Json& settings) const;
 
  private:
   void add_asked(const TuneOptions& tune);
   void add_defaults(const TuneOptions& tune);
-  void require_buildable(const TrainOptions& options) const;
+  void require_buildable(const SettledOptions& options) const;
+  SettledOptions settled(TrainOptions options) const;
   void check_end(const char* which, double Dimension::*end) const;
   const Dimension* find(std::string_view name) const;  // or null
   std::vector<std::string> architectures() const;      // those that trials can have

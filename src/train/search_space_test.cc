@@ -110,7 +110,7 @@ TEST(SearchSpace, DrawsWithinItsRangesAndTheSameForASeed) {
     below_geometric_mean += rate < 0.01732;
     lattices.insert(settings.at("lattices").get<int>());
     keypoints.insert(settings.at("keypoints").get<std::string>());
-    EXPECT_NO_THROW(validate(space.options_of(settings)));
+    EXPECT_NO_THROW(validate(*space.options_of(settings)));
   }
   EXPECT_NEAR(below_geometric_mean, 150, 40);
   EXPECT_EQ(lattices, (std::set<int>{20, 21, 22, 23}));
@@ -123,12 +123,12 @@ TEST(SearchSpace, TrialsOfEveryPresetCanBeBuiltAndDoNotDependOnTheRowsOfAFold) {
     const SearchSpace space = space_of(base, {});
     EXPECT_EQ(space.draw(1), Json::object());
     for (int trial = 1; trial < 60; ++trial) {
-      const TrainOptions options = space.options_of(space.draw(trial));
+      const TrainOptions options = *space.options_of(space.draw(trial));
       EXPECT_NO_THROW(space_of(options, {})) << options.architecture;
       for (const std::size_t rows : {kRows, kRows / 4, 20 * kRows}) {
-        TrainOptions again = options;
-        resolve_options(rows, loan_schema().features, again);
-        EXPECT_EQ(to_json(options), to_json(again)) << architecture;
+        const Schema& schema = loan_schema();
+        EXPECT_EQ(to_json(*settle(options, schema.label, schema.features, rows)), to_json(options))
+            << architecture;
       }
     }
   }
@@ -180,7 +180,7 @@ TEST(SearchSpace, LayersThatSomebodyWroteKeepTheirSizes) {
   std::set<std::string> written;
   for (int trial = 2; trial < 50; ++trial) {
     const Json settings = space.draw(trial);
-    if (settings["architecture"] != "dln") written.insert(space.options_of(settings).architecture);
+    if (settings["architecture"] != "dln") written.insert(space.options_of(settings)->architecture);
   }
   EXPECT_THAT(written, ElementsAre("cal(9,0:1) lin(4,split) lat(2x2) lin(1)"));
 }

@@ -17,8 +17,8 @@
 #include "train/crystal_search.h"
 #include "train/initialize.h"
 #include "train/prepare.h"
-#include "train/presets.h"
 #include "train/rotation.h"
+#include "train/settled_options.h"
 #include "train/streams.h"
 #include "train/trainer.h"
 
@@ -60,12 +60,12 @@ class Session {
   Session(const Prepared& prepared, const TrainControl& control, CheckpointFile& file,
           ThreadPool& pool, Stopwatch watch)
       : p_(prepared), control_(control), file_(file), pool_(pool), watch_(watch) {
-    progress_.options = &p_.options;
-    progress_.metric = p_.metric;
-    progress_.rows_total = rows_before(p_.options.ensemble + 1);
+    progress_.options = &*p_.options;
+    progress_.metric = p_.options->metric;
+    progress_.rows_total = rows_before(p_.options->ensemble + 1);
     model_->schema = p_.schema;
-    model_->calibrators = p_.options.monotone_calibrators;
-    if (p_.options.ensemble > 1 && p_.valid_is_split_off && p_.valid.num_rows > 0)
+    model_->calibrators = p_.options->monotone_calibrators;
+    if (p_.options->ensemble > 1 && p_.valid_is_split_off && p_.valid.num_rows > 0)
       rotation_.emplace(p_);
     if (file_.wanted()) fingerprint_ = fingerprint_of(p_.options, p_.schema, p_.train, p_.valid);
   }
@@ -75,7 +75,7 @@ class Session {
       require_same_run(*checkpoint);
       restore_finished(*checkpoint);
     }
-    for (int m = static_cast<int>(best_.size()) + 1; m <= p_.options.ensemble; ++m) {
+    for (int m = static_cast<int>(best_.size()) + 1; m <= p_.options->ensemble; ++m) {
       if (m > 1 && control_.stop.stop_requested()) break;
       best_.push_back(train_member(m, checkpoint));
       checkpoint.reset();
@@ -90,8 +90,8 @@ class Session {
     const std::size_t valid_rows = rotation_ ? rotation_->num_judged() : p_.valid.num_rows;
     model_->training_json = training_json(p_, best_, valid_rows, metrics);
     return {.model = Model(std::move(model_)),
-            .options = p_.options,
-            .metric = p_.metric,
+            .options = *p_.options,
+            .metric = p_.options->metric,
             .history = std::move(history_),
             .best = std::move(best_),
             .train_rows = p_.train.num_rows,
@@ -106,16 +106,16 @@ class Session {
   // Rows that a search and all members before this one train on.
   std::int64_t rows_before(int member) const {
     return p_.search_rows +
-           static_cast<std::int64_t>(p_.train.num_rows) * p_.options.epochs * (member - 1);
+           static_cast<std::int64_t>(p_.train.num_rows) * p_.options->epochs * (member - 1);
   }
 
   Random random_of(int member) const {
-    return Random(p_.options.seed).split(kMemberStream + static_cast<std::uint64_t>(member));
+    return Random(p_.options->seed).split(kMemberStream + static_cast<std::uint64_t>(member));
   }
 
   Network& add_network(int member) {
     return model_->members.emplace_back(p_.architecture, input_wires(p_.schema),
-                                        p_.options.monotone_calibrators,
+                                        p_.options->monotone_calibrators,
                                         random_of(member).split(1));
   }
 
@@ -133,7 +133,6 @@ class Session {
     progress_.last = {.member = member};
     Trainer trainer({.options = &p_.options,
                      .label = &p_.schema.label,
-                     .metric = p_.metric,
                      .train = &train,
                      .valid = part ? &part->valid : &p_.valid,
                      .pool = &pool_,
@@ -194,7 +193,7 @@ class Session {
   }
 
   void restore_finished(const Checkpoint& checkpoint) {
-    if (checkpoint.finished.size() >= static_cast<std::size_t>(p_.options.ensemble))
+    if (checkpoint.finished.size() >= static_cast<std::size_t>(p_.options->ensemble))
       require_fits("it has too many networks");
     for (const FinishedNetwork& finished : checkpoint.finished) {
       const int member = static_cast<int>(best_.size()) + 1;
@@ -240,7 +239,7 @@ TrainResult train_on(const Table& table, Table* owned, const TrainOptions& optio
   std::optional<Checkpoint> checkpoint = file.read();
   Prepared prepared = prepare(table, owned, options, control);
   const Stopwatch watch;
-  ThreadPool pool(prepared.options.threads);
+  ThreadPool pool(prepared.options->threads);
   LayerSpec& first = prepared.architecture.layers.front();
   if (checkpoint && first.wiring == Wiring::crystals)
     first = parse_architecture(checkpoint->network.architecture).layers.front();

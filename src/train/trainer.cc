@@ -30,15 +30,15 @@ Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
       options_(*input.options),
       network_(network),
       random_(random),
-      num_shards_(shards_for(options_.batch_size)),
+      num_shards_(shards_for(options_->batch_size)),
       shard_sums_(static_cast<std::size_t>(num_shards_)),
-      penalties_{static_cast<float>(options_.calibrator_laplacian),
-                 static_cast<float>(options_.calibrator_hessian),
-                 static_cast<float>(options_.lattice_laplacian),
-                 static_cast<float>(options_.lattice_torsion)},
+      penalties_{static_cast<float>(options_->calibrator_laplacian),
+                 static_cast<float>(options_->calibrator_hessian),
+                 static_cast<float>(options_->lattice_laplacian),
+                 static_cast<float>(options_->lattice_torsion)},
       order_(in_.train->num_rows),
-      steps_an_epoch_((static_cast<std::int64_t>(order_.size()) + options_.batch_size - 1) /
-                      options_.batch_size) {
+      steps_an_epoch_((static_cast<std::int64_t>(order_.size()) + options_->batch_size - 1) /
+                      options_->batch_size) {
   for (int s = 0; s < num_shards_; ++s) {
     scratch_.emplace_back(network);
     shard_grads_.emplace_back(network.params().size());
@@ -59,7 +59,7 @@ std::string Trainer::resume(TrainerState state) {
     return "its sizes do not match the network";
   }
   const bool possible = state.steps_done >= 0 && state.epochs_done >= 0 &&
-                        state.epochs_done <= options_.epochs && state.best.epoch >= 0 &&
+                        state.epochs_done <= options_->epochs && state.best.epoch >= 0 &&
                         state.best.epoch <= state.epochs_done;
   state_ = std::move(state);
   if (!possible || steps_in_epoch() < 0 || steps_in_epoch() > steps_an_epoch_)
@@ -103,19 +103,19 @@ void Trainer::run_shard(int shard, std::span<const std::uint32_t> rows) {
 
 AdamStep Trainer::next_adam_step(double batch_weight) {
   const double progress = static_cast<double>(state_.steps_done) /
-                          static_cast<double>(steps_an_epoch_ * options_.epochs);
+                          static_cast<double>(steps_an_epoch_ * options_->epochs);
   const double rate =
-      options_.learning_rate *
-      (options_.schedule == Schedule::cosine ? 0.5 * (1 + portable_cos(kPi * progress)) : 1);
+      options_->learning_rate *
+      (options_->schedule == Schedule::cosine ? 0.5 * (1 + portable_cos(kPi * progress)) : 1);
   ++state_.steps_done;
   state_.beta1_power *= kAdamBeta1;
   state_.beta2_power *= kAdamBeta2;
   return {.learning_rate = static_cast<float>(rate),
-          .decay = static_cast<float>(rate * options_.weight_decay),
+          .decay = static_cast<float>(rate * options_->weight_decay),
           .correction1 = static_cast<float>(1 / (1 - state_.beta1_power)),
           .correction2 = static_cast<float>(1 / (1 - state_.beta2_power)),
           .gradient_scale = static_cast<float>(1 / batch_weight),
-          .epsilon = static_cast<float>(options_.adam_epsilon)};
+          .epsilon = static_cast<float>(options_->adam_epsilon)};
 }
 
 void Trainer::update_block(const Block& block, const AdamStep& step) {
@@ -144,7 +144,7 @@ void Trainer::update_block(const Block& block, const AdamStep& step) {
             end - begin);
   for (int unit = block.first_unit; unit < block.last_unit; ++unit) {
     const std::size_t at = offset + layer.unit_begin(unit);
-    layer.project(params + at, unit, options_.projection,
+    layer.project(params + at, unit, options_->projection,
                   {state_.variance.data() + at, own.correction2, own.epsilon});
   }
 }
@@ -167,7 +167,7 @@ std::int64_t Trainer::steps_in_epoch() const {
 
 std::int64_t Trainer::rows_done() const {
   const auto rows = static_cast<std::int64_t>(order_.size());
-  return state_.epochs_done * rows + std::min(steps_in_epoch() * options_.batch_size, rows);
+  return state_.epochs_done * rows + std::min(steps_in_epoch() * options_->batch_size, rows);
 }
 
 double Trainer::mean_loss() const {
@@ -179,7 +179,7 @@ double Trainer::mean_loss() const {
 bool Trainer::run_epoch() {
   constexpr int kProgressSteps = 16;
   random_.shuffle(std::span<std::uint32_t>(order_));
-  const auto batch = static_cast<std::size_t>(options_.batch_size);
+  const auto batch = static_cast<std::size_t>(options_->batch_size);
   for (auto begin = static_cast<std::size_t>(steps_in_epoch()) * batch; begin < order_.size();
        begin += batch) {
     if (in_.stop.stop_requested()) return false;
@@ -194,7 +194,7 @@ double Trainer::validate() {
   if (in_.valid->num_rows == 0) return std::numeric_limits<double>::quiet_NaN();
   std::vector<float> scores = network_outputs(network_, *in_.valid, *in_.pool);
   for (float& score : scores) score = score_of(*in_.label, score);
-  return compute_metric(in_.metric, in_.valid->labels, scores, in_.valid->weights);
+  return compute_metric(options_->metric, in_.valid->labels, scores, in_.valid->weights);
 }
 
 // Judges the running epoch and keeps its parameters if it is the best; returns false if training
@@ -210,10 +210,10 @@ bool Trainer::finish_epoch() {
         ErrorKind::diverged,
         fmt::format(
             "training diverged in its first epoch; learning_rate {} is too high for this table",
-            options_.learning_rate));
+            options_->learning_rate));
   }
   epoch.valid_metric = validate();
-  const double sign = larger_is_better(in_.metric) ? -1 : 1;
+  const double sign = larger_is_better(options_->metric) ? -1 : 1;
   // Without validation rows, or where the metric is not defined, the last epoch is the best.
   const bool better = best.epoch == 0 || std::isnan(epoch.valid_metric) ||
                       std::isnan(best.valid_metric) ||
@@ -229,8 +229,8 @@ bool Trainer::finish_epoch() {
 }
 
 bool Trainer::is_over() const {
-  return state_.epochs_done >= options_.epochs ||
-         (options_.patience > 0 && state_.epochs_done - state_.best.epoch >= options_.patience);
+  return state_.epochs_done >= options_->epochs ||
+         (options_->patience > 0 && state_.epochs_done - state_.best.epoch >= options_->patience);
 }
 
 Epoch Trainer::run() {

@@ -13,19 +13,18 @@
 
 #include "core/thread_pool.h"
 #include "data/dataset.h"
-#include "espalier/options.h"
 #include "espalier/train.h"
 #include "layers/kernels.h"
 #include "model/network.h"
 #include "objective/loss.h"
+#include "train/settled_options.h"
 
 namespace espalier {
 
 /// What a Trainer needs from outside; all of it outlives the Trainer.
 struct TrainerInput {
-  const TrainOptions* options;  // resolved
+  const SettledOptions* options;
   const Label* label;
-  Metric metric;
   const Dataset* train;
   const Dataset* valid;  // may be empty
   ThreadPool* pool;
@@ -89,7 +88,7 @@ class Trainer {
   double validate();
 
   const TrainerInput in_;
-  const TrainOptions& options_;
+  const SettledOptions& options_;
   Network& network_;
   Random random_;
 

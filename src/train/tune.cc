@@ -73,10 +73,10 @@ void check(const TrainOptions& options, const TuneOptions& tune, const TuneContr
 
 // The final ensemble is no part of what is searched.
 Fingerprint fingerprint_of_search(const Prepared& prepared, const TuneOptions& tune) {
-  TrainOptions options = prepared.options;
+  TrainOptions options = *prepared.options;
   options.ensemble = 1;
-  Fingerprint fingerprint =
-      fingerprint_of(options, prepared.schema, prepared.train, prepared.valid);
+  Fingerprint fingerprint = fingerprint_of(SettledOptions(std::move(options)), prepared.schema,
+                                           prepared.train, prepared.valid);
   fingerprint.options.emplace_back("folds", Json(tune.folds).dump());
   fingerprint.options.emplace_back("search", Json(tune.search).dump());
   fingerprint.options.emplace_back("fix", Json(tune.fix).dump());
@@ -114,7 +114,7 @@ Problem pose(const Table& table, const TrainOptions& options, const TuneOptions&
                   .valid = control.valid,
                   .num_folds = tune.folds,
                   .base = std::move(base),
-                  .metric = prepared.metric,
+                  .metric = prepared.options->metric,
                   .schema = prepared.schema,
                   .train_rows = prepared.train.num_rows,
                   .fingerprint = fingerprint_of_search(prepared, tune)};
@@ -199,7 +199,7 @@ class Search {
   }
 
   int epochs_of(const Job& job) const {
-    return epochs_at_rung(space_.options_of(space_.draw(job.trial)).epochs, job.rung);
+    return epochs_at_rung(space_.options_of(space_.draw(job.trial))->epochs, job.rung);
   }
 
   void know(const TuneRun& run) {
@@ -322,7 +322,7 @@ class Search {
   std::optional<TuneRun> train_one(const Run& run, const Phase& phase) {
     const Stopwatch watch;
     const Json settings = space_.draw(run.job.trial);
-    TrainOptions options = space_.options_of(settings);
+    TrainOptions options = *space_.options_of(settings);
     options.epochs = epochs_at_rung(options.epochs, run.job.rung);
     const TrainControl control = {.progress = [&](const Progress&) { tell(nullptr, phase); },
                                   .stop = phase.stop.get_token()};
@@ -430,7 +430,7 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
   std::vector<TuneTrial> trials = Search(problem, space, tune_options, control).run();
   const bool stopped = control.stop.stop_requested();
 
-  TrainOptions best = space.options_of(space.draw(trials.empty() ? 1 : trials.front().run.trial));
+  TrainOptions best = *space.options_of(space.draw(trials.empty() ? 1 : trials.front().run.trial));
   if (!trials.empty()) best.epochs = trials.front().run.epochs;
   TuneResult result{.trials = std::move(trials),
                     .trained = train(table, best,
