@@ -309,30 +309,6 @@ void transpose_matrix(const float* in, std::ptrdiff_t in_stride, int rows, int c
 }
 
 // Decay shrinks the parameter itself, apart from the gradient.
-void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards,
-               const float* penalty, float* params, float* mean, float* variance, std::size_t n) {
-  each_16(n, [&](std::size_t i, auto lanes) HWY_ATTR {
-    V16 g = load(shard_grads[0] + i, lanes);
-    store(set(0), shard_grads[0] + i, lanes);
-    for (int s = 1; s < num_shards; ++s) {
-      g = g + load(shard_grads[s] + i, lanes);
-      store(set(0), shard_grads[s] + i, lanes);
-    }
-    g = g * set(step.gradient_scale);
-    if (penalty != nullptr) g = g + load(penalty + i, lanes);
-    const V16 old_mean = load(mean + i, lanes), old_variance = load(variance + i, lanes);
-    const V16 m = fma(set(1 - kAdamBeta1), g - old_mean, old_mean);
-    const V16 v = fma(set(1 - kAdamBeta2), g * g - old_variance, old_variance);
-    store(m, mean + i, lanes);
-    store(v, variance + i, lanes);
-    const V16 direction =
-        (m * set(step.correction1)) / (sqrt(v * set(step.correction2)) + set(step.epsilon));
-    const V16 p = load(params + i, lanes);
-    const V16 decayed = fma(set(-step.decay), p, p);
-    store(fma(set(-step.learning_rate), direction, decayed), params + i, lanes);
-  });
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace espalier
 HWY_AFTER_NAMESPACE();
@@ -355,7 +331,6 @@ HWY_EXPORT(add_scaled);
 HWY_EXPORT(clip_to_unit);
 HWY_EXPORT(keep_where_unit);
 HWY_EXPORT(transpose_matrix);
-HWY_EXPORT(adam_step);
 
 void interpolate(const float* table, int last, const float* positions, float* out) {
   HWY_DYNAMIC_DISPATCH(interpolate)(table, last, positions, out);
@@ -404,11 +379,6 @@ void keep_where_unit(const float* in, std::size_t n, float* grad) {
 void transpose_matrix(const float* in, std::ptrdiff_t in_stride, int rows, int columns, float* out,
                       std::ptrdiff_t out_stride) {
   HWY_DYNAMIC_DISPATCH(transpose_matrix)(in, in_stride, rows, columns, out, out_stride);
-}
-void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards,
-               const float* penalty, float* params, float* mean, float* variance, std::size_t n) {
-  HWY_DYNAMIC_DISPATCH(adam_step)
-  (step, shard_grads, num_shards, penalty, params, mean, variance, n);
 }
 
 }  // namespace espalier

@@ -13,17 +13,6 @@
 
 namespace espalier {
 
-struct AdamStep {
-  float learning_rate;
-  float decay;           // learning rate times decoupled weight decay
-  float correction1;     // 1 / (1 - beta1^t)
-  float correction2;     // 1 / (1 - beta2^t)
-  float gradient_scale;  // 1 / weight of the batch
-  float epsilon;         // added to the root of the variance
-};
-inline constexpr float kAdamBeta1 = 0.9f;
-inline constexpr float kAdamBeta2 = 0.999f;
-
 /// Piecewise linear interpolation of table[0 .. last] at positions in [0, last], last >= 1. What it
 /// writes for a negative position, a missing cell, means nothing.
 void interpolate(const float* table, int last, const float* positions, float* out);
@@ -124,10 +113,5 @@ inline void tile_to_rows(const float* wires, int n, float* rows) {
 inline void rows_to_tile(const float* rows, int n, float* wires) {
   transpose_matrix(rows, padded(n), kTile, n, wires, kTile);
 }
-
-/// Sums the gradients of the shards in order, zeroes them, and takes one step of Adam over n
-/// parameters. penalty: gradient to add, or null.
-void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards,
-               const float* penalty, float* params, float* mean, float* variance, std::size_t n);
 
 }  // namespace espalier

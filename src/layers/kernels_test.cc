@@ -242,35 +242,5 @@ TEST(LinearKernels, GradientsAreSumsOverRowsAndOutputs) {
   }
 }
 
-TEST(AdamKernel, TakesTheStepOfTheFormulaAndZeroesTheGradients) {
-  Random random(4);
-  constexpr std::size_t kParams = 37;
-  const AdamStep step = {.learning_rate = 0.1f,
-                         .decay = 0.01f,
-                         .correction1 = 2,
-                         .correction2 = 3,
-                         .gradient_scale = 0.5f,
-                         .epsilon = 1e-3f};
-  const AlignedFloats start = random_floats(5 * kParams, random, 0, 1);
-  const AlignedFloats after = run_everywhere(5 * kParams, [&](AlignedFloats& state) {
-    state = start;  // params, mean, variance, and the gradients of two shards
-    float* shards[] = {state.data() + 3 * kParams, state.data() + 4 * kParams};
-    adam_step(step, shards, 2, nullptr, state.data(), state.data() + kParams,
-              state.data() + 2 * kParams, kParams);
-  });
-  for (std::size_t i = 0; i < kParams; ++i) {
-    const double g = 0.5 * (static_cast<double>(start[3 * kParams + i]) + start[4 * kParams + i]);
-    const double mean = 0.9 * start[kParams + i] + 0.1 * g;
-    const double variance = 0.999 * start[2 * kParams + i] + 0.001 * g * g;
-    const double wanted =
-        start[i] * (1 - 0.01) - 0.1 * (2 * mean) / (std::sqrt(3 * variance) + 1e-3);
-    EXPECT_NEAR(after[i], wanted, 1e-5);
-    EXPECT_NEAR(after[kParams + i], mean, 1e-6);
-    EXPECT_NEAR(after[2 * kParams + i], variance, 1e-6);
-    EXPECT_EQ(after[3 * kParams + i], 0);
-    EXPECT_EQ(after[4 * kParams + i], 0);
-  }
-}
-
 }  // namespace
 }  // namespace espalier

@@ -112,14 +112,14 @@ void visit_fields(T& finished, Visitor& visit) {
 
 template <Is<TrainerState> T, class Visitor>
 void visit_fields(T& trainer, Visitor& visit) {
-  visit(trainer.mean, "means");
-  visit(trainer.variance, "variances");
-  visit(trainer.beta1_power, "powers");
-  visit(trainer.beta2_power, "powers");
-  visit(trainer.steps_done, "steps");
+  visit(trainer.adam.mean, "means");
+  visit(trainer.adam.variance, "variances");
+  visit(trainer.adam.beta1_power, "powers");
+  visit(trainer.adam.beta2_power, "powers");
+  visit(trainer.adam.steps_done, "steps");
   visit(trainer.epochs_done, "epochs");
-  visit(trainer.epoch_loss, "loss");
-  visit(trainer.epoch_weight, "loss");
+  visit(trainer.epoch_loss.loss, "loss");
+  visit(trainer.epoch_loss.weight, "loss");
   visit_fields(trainer.best, visit);
   visit(trainer.best_params, "best parameters");
 }

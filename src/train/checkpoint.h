@@ -81,6 +81,7 @@ class CheckpointFile {
   explicit CheckpointFile(const TrainControl& control);
 
   bool wanted() const { return !path_.empty(); }
+  bool wants_every_step() const { return wanted() && control_.checkpoint_seconds == 0; }
   const std::string& path() const { return path_; }
 
   /// What is to be resumed; nothing if there is none. Throws Error (file, format).

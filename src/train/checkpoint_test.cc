@@ -30,9 +30,7 @@ Checkpoint small_checkpoint() {
   return {.fingerprint = {.version = "1.2.3", .options = {{"epochs", "3"}}, .columns = 7},
           .finished = {{network, {.epoch = 2}}},
           .network = network,
-          .trainer = {.mean = {1, 2, 3},
-                      .variance = {4, 5, 6},
-                      .steps_done = 9,
+          .trainer = {.adam = {.mean = {1, 2, 3}, .variance = {4, 5, 6}, .steps_done = 9},
                       .epochs_done = 1,
                       .best = {.epoch = 1},
                       .best_params = {7, 8, 9}},
@@ -257,10 +255,10 @@ TEST_F(Resume, RefusesAStateThatDoesNotFitTheRun) {
   };
   EXPECT_EQ(error([](Checkpoint&) {}), "no error");
   const auto wrong = HasSubstr("not a usable checkpoint: ");
-  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.mean.pop_back(); }), wrong);
+  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.adam.mean.pop_back(); }), wrong);
   EXPECT_THAT(error([](Checkpoint& c) { c.trainer.best_params.clear(); }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.steps_done = INT64_MIN; }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.steps_done = 21; }), wrong);
+  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.adam.steps_done = INT64_MIN; }), wrong);
+  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.adam.steps_done = 21; }), wrong);
   EXPECT_THAT(error([](Checkpoint& c) { c.trainer.epochs_done = 6; }), wrong);
   EXPECT_THAT(error([](Checkpoint& c) { c.trainer.best.epoch = 2; }), wrong);
   EXPECT_THAT(error([](Checkpoint& c) { c.network.params.pop_back(); }), wrong);

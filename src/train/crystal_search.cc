@@ -81,7 +81,7 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
            .stop = control.stop,
            .on_progress = progress,
            .on_epoch = [](const Epoch&) {},
-           .on_step = [] {},
+           .on_run = [] {},
            .on_stop = [] {}},
           network, random.split(3))
       .run();

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "core/random.h"
@@ -20,19 +19,6 @@ namespace {
 
 void warn(const TrainControl& control, const std::string& message) {
   if (control.warning) control.warning(message);
-}
-
-// Takes the validation rows out of `rows`; both stay in the order of the table.
-Rows split_off(double fraction, Random random, Rows& rows) {
-  const auto count =
-      static_cast<std::size_t>(std::lround(fraction * static_cast<double>(rows.size())));
-  Rows shuffled = rows;
-  random.shuffle(std::span<std::uint32_t>(shuffled));
-  Rows held_out(shuffled.begin(), shuffled.begin() + static_cast<std::ptrdiff_t>(count));
-  rows.assign(shuffled.begin() + static_cast<std::ptrdiff_t>(count), shuffled.end());
-  std::sort(held_out.begin(), held_out.end());
-  std::sort(rows.begin(), rows.end());
-  return held_out;
 }
 
 Rows usable_rows(const Label& label, const Table& table, const TrainControl& control) {
@@ -65,20 +51,19 @@ void balance_classes(Prepared& p) {
     p.train.weights[i] *= p.class_scale[p.train.labels[i] > 0];
 }
 
-// The training rows and the validation rows as the network reads them. A table that is `owned` is
+// The training rows and the validation rows as the network reads them. A table that is owned is
 // empty afterwards.
-void encode_rows(const Table& table, Table* owned, const Table* valid, const Rows& train_rows,
-                 const Rows& valid_rows, Prepared& p) {
-  if (owned == nullptr) {
-    p.train = encode(p.schema, table, train_rows);
-    p.valid = encode(p.schema, valid == nullptr ? table : *valid, valid_rows);
+void encode_rows(const Source& source, const Table* valid, const Split& rows, Prepared& p) {
+  if (source.owned == nullptr) {
+    p.train = encode(p.schema, source.table, rows.train);
+    p.valid = encode(p.schema, valid == nullptr ? source.table : *valid, rows.valid);
     return;
   }
   const Rows none;
   std::vector<Dataset> encoded = encode_and_free(
-      p.schema, std::move(*owned), {&train_rows, valid == nullptr ? &valid_rows : &none});
+      p.schema, std::move(*source.owned), {&rows.train, valid == nullptr ? &rows.valid : &none});
   p.train = std::move(encoded[0]);
-  p.valid = valid == nullptr ? std::move(encoded[1]) : encode(p.schema, *valid, valid_rows);
+  p.valid = valid == nullptr ? std::move(encoded[1]) : encode(p.schema, *valid, rows.valid);
 }
 
 // Where the first calibrators bend. Without calibrators a number enters as its place between the
@@ -94,26 +79,23 @@ KeypointPlan keypoint_plan(const SettledOptions& options, const Architecture& ar
 }
 
 // The rows to train on and the rows to choose the epoch on; the latter of the table, or of another.
-struct Split {
-  Rows train;
-  Rows valid;
-};
-
-Split split_rows(const Table& table, const Label& label, const TrainOptions& options,
+Split split_rows(const Source& source, const Label& label, const TrainOptions& options,
                  const TrainControl& control) {
-  Split split{.train = usable_rows(label, table, control), .valid = {}};
-  split.valid =
-      control.valid == nullptr
-          ? split_off(options.valid_fraction, Random(options.seed).split(kSplitStream), split.train)
-          : usable_rows(label, *control.valid, control);
-  return split;
+  if (source.rows != nullptr) return *source.rows;
+  Rows rows = usable_rows(label, source.table, control);
+  if (control.valid == nullptr) {
+    return hold_out_share(std::move(rows), options.valid_fraction,
+                          Random(options.seed).split(kSplitStream));
+  }
+  return {.train = std::move(rows), .valid = usable_rows(label, *control.valid, control)};
 }
 
 // All that follows from the settled options: the caller's are out of sight.
-void fit(const Table& table, Table* owned, const Split& rows, const Table* valid, Prepared& p) {
+void fit(const Source& source, const Split& rows, const Table* valid, Prepared& p) {
   p.architecture = parse_architecture(p.options->architecture);
-  fit_keypoints(keypoint_plan(p.options, p.architecture), table, rows.train, p.schema.features);
-  encode_rows(table, owned, valid, rows.train, rows.valid, p);
+  fit_keypoints(keypoint_plan(p.options, p.architecture), source.table, rows.train,
+                p.schema.features);
+  encode_rows(source, valid, rows, p);
   require_both_classes(p.train, p.schema, "training");
   if (p.options->class_weight == ClassWeight::balanced) balance_classes(p);
   fit_label(p.train, p.schema.label);
@@ -121,19 +103,19 @@ void fit(const Table& table, Table* owned, const Split& rows, const Table* valid
 
 }  // namespace
 
-Prepared prepare(const Table& table, Table* owned, const TrainOptions& options,
-                 const TrainControl& control) {
+Prepared prepare(const Source& source, const TrainOptions& options, const TrainControl& control) {
   validate(options);
+  const Table& table = source.table;
   Schema schema{.features = {}, .label = build_label(table, options), .weight = options.weight};
   if (options.class_weight == ClassWeight::balanced && schema.label.task == Task::regression)
     throw Error(ErrorKind::argument, "class_weight: balanced does not suit regression");
-  const Split rows = split_rows(table, schema.label, options, control);
+  const Split rows = split_rows(source, schema.label, options, control);
   schema.features =
       build_features(table, options, rows.train, [&](const std::string& m) { warn(control, m); });
   Prepared p{.options = settle(options, schema.label, schema.features, rows.train.size()),
              .schema = std::move(schema),
-             .valid_is_split_off = control.valid == nullptr};
-  fit(table, owned, rows, control.valid, p);
+             .valid_is_split_off = control.valid == nullptr && source.rows == nullptr};
+  fit(source, rows, control.valid, p);
   return p;
 }
 

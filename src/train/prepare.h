@@ -8,6 +8,7 @@
 #include "espalier/table.h"
 #include "espalier/train.h"
 #include "train/settled_options.h"
+#include "train/split.h"
 
 namespace espalier {
 
@@ -26,9 +27,14 @@ struct Prepared {
   bool search_stopped = false;
 };
 
-/// `owned` is the table if it need not be kept, and then empty afterwards; else null. Throws Error
-/// (argument, data) for options or a table that cannot be used.
-Prepared prepare(const Table& table, Table* owned, const TrainOptions& options,
-                 const TrainControl& control);
+/// A table to train on.
+struct Source {
+  const Table& table;
+  Table* owned = nullptr;       // the table if it need not be kept: then it is empty afterwards
+  const Split* rows = nullptr;  // which of its rows; null: as options and control say
+};
+
+/// Throws Error (argument, data) for options or a table that cannot be used.
+Prepared prepare(const Source& source, const TrainOptions& options, const TrainControl& control);
 
 }  // namespace espalier

@@ -25,13 +25,9 @@ Rotation::Rotation(const Prepared& prepared)
   counts_.resize(order_.size());
 }
 
-Rows Rotation::held_out(int network) const {
-  Rows rows;
+Split Rotation::split(int network) const {
   const std::size_t count = prepared_.valid.num_rows;
-  const std::size_t first = static_cast<std::size_t>(network - 1) * count;
-  for (std::size_t i = first; i < first + count; ++i) rows.push_back(order_[i % order_.size()]);
-  std::sort(rows.begin(), rows.end());
-  return rows;
+  return hold_out(order_, static_cast<std::size_t>(network - 1) * count, count);
 }
 
 // Weights of the training rows balance the classes, those of the others do not.
@@ -53,21 +49,17 @@ void Rotation::append(std::uint32_t row, bool to_train, Dataset& data) const {
 Rotation::Part Rotation::part(int network) const {
   Part part;
   part.train.num_features = part.valid.num_features = prepared_.train.num_features;
-  const Rows held = held_out(network);
-  part.valid.cells.reserve(held.size() * part.valid.num_features);
-  part.train.cells.reserve((order_.size() - held.size()) * part.train.num_features);
-  auto next = held.begin();
-  for (std::uint32_t row = 0; row < order_.size(); ++row) {
-    const bool is_held = next != held.end() && *next == row;
-    if (is_held) ++next;
-    append(row, !is_held, is_held ? part.valid : part.train);
-  }
+  const Split rows = split(network);
+  part.valid.cells.reserve(rows.valid.size() * part.valid.num_features);
+  part.train.cells.reserve(rows.train.size() * part.train.num_features);
+  for (const std::uint32_t row : rows.valid) append(row, false, part.valid);
+  for (const std::uint32_t row : rows.train) append(row, true, part.train);
   return part;
 }
 
 void Rotation::judge(int network, const Network& trained, const Dataset& valid, ThreadPool& pool) {
   const std::vector<float> outputs = network_outputs(trained, valid, pool);
-  const Rows held = held_out(network);
+  const Rows held = split(network).valid;
   for (std::size_t i = 0; i < held.size(); ++i) {
     sums_[held[i]] += outputs[i];
     ++counts_[held[i]];

@@ -35,7 +35,7 @@ class Rotation {
   std::size_t num_judged() const;
 
  private:
-  Rows held_out(int network) const;
+  Split split(int network) const;
   void append(std::uint32_t row, bool to_train, Dataset& data) const;
 
   const Prepared& prepared_;

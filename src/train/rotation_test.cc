@@ -21,7 +21,7 @@ Prepared prepared_loans(ClassWeight class_weight) {
   for (std::size_t r = 0; r < kRows; ++r)
     weight.numbers.push_back(1 + static_cast<float>(r) / kRows);
   table.columns.push_back(std::move(weight));
-  return prepare(table, nullptr,
+  return prepare({.table = table},
                  {.label = "default", .weight = "weight", .class_weight = class_weight}, {});
 }
 

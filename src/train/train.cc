@@ -20,6 +20,7 @@
 #include "train/rotation.h"
 #include "train/settled_options.h"
 #include "train/streams.h"
+#include "train/train_on.h"
 #include "train/trainer.h"
 
 namespace espalier {
@@ -139,11 +140,12 @@ class Session {
                      .stop = control_.stop,
                      .on_progress = [&](auto rows, double loss) { after_steps(rows, loss); },
                      .on_epoch = [&](const Epoch& epoch) { after_epoch(epoch); },
-                     .on_step =
+                     .on_run =
                          [&] {
                            if (file_.due()) write_checkpoint(trainer);
                          },
-                     .on_stop = [&] { write_checkpoint(trainer); }},
+                     .on_stop = [&] { write_checkpoint(trainer); },
+                     .runs_of_one_step = file_.wants_every_step()},
                     network, random_of(member).split(3));
     if (checkpoint) resume(*checkpoint, trainer);
     Epoch best = trainer.run();
@@ -233,11 +235,13 @@ class Session {
   std::vector<Epoch> history_;
 };
 
-TrainResult train_on(const Table& table, Table* owned, const TrainOptions& options,
+}  // namespace
+
+TrainResult train_on(const Source& source, const TrainOptions& options,
                      const TrainControl& control) {
   CheckpointFile file(control);
   std::optional<Checkpoint> checkpoint = file.read();
-  Prepared prepared = prepare(table, owned, options, control);
+  Prepared prepared = prepare(source, options, control);
   const Stopwatch watch;
   ThreadPool pool(prepared.options->threads);
   LayerSpec& first = prepared.architecture.layers.front();
@@ -247,15 +251,13 @@ TrainResult train_on(const Table& table, Table* owned, const TrainOptions& optio
   return Session(prepared, control, file, pool, watch).run(std::move(checkpoint));
 }
 
-}  // namespace
-
 TrainResult train(const Table& table, const TrainOptions& options, const TrainControl& control) {
-  return train_on(table, nullptr, options, control);
+  return train_on({.table = table}, options, control);
 }
 
 TrainResult train(Table&& table, const TrainOptions& options, const TrainControl& control) {
   Table owned = std::move(table);
-  return train_on(owned, &owned, options, control);
+  return train_on({.table = owned, .owned = &owned}, options, control);
 }
 
 }  // namespace espalier

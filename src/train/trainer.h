@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fitting one network: shuffled mini-batches, Adam, and a projection after every step.
-//
-// A batch is cut into a fixed number of shards, each with a gradient buffer of its own, and the
-// buffers are added in order; then blocks of units are updated and projected independently. So the
-// bits of the result do not depend on the number of threads.
+// The loop of epochs of one network: batches go to the engine, every epoch is judged, the best one
+// is kept.
 #pragma once
 
 #include <functional>
@@ -14,9 +11,10 @@
 #include "core/thread_pool.h"
 #include "data/dataset.h"
 #include "espalier/train.h"
-#include "layers/kernels.h"
 #include "model/network.h"
 #include "objective/loss.h"
+#include "train/batches.h"
+#include "train/engine.h"
 #include "train/settled_options.h"
 
 namespace espalier {
@@ -32,21 +30,20 @@ struct TrainerInput {
   /// Rows trained on so far, mean loss of the running epoch so far.
   std::function<void(std::int64_t, double)> on_progress;
   std::function<void(const Epoch&)> on_epoch;
-  /// After each step, and when a stop request ends training: moments at which state() and the
-  /// parameters of the network are enough to continue.
-  std::function<void()> on_step;
+  /// After each run of steps, and when a stop request ends training: moments at which state() and
+  /// the parameters of the network are enough to continue.
+  std::function<void()> on_run;
   std::function<void()> on_stop;
+  bool runs_of_one_step = false;  // else as long as suits
 };
 
 /// All that changes from step to step, besides the parameters of the network. The order of the rows
 /// is not here: it follows from the random numbers and the epoch.
 struct TrainerState {
-  std::vector<float> mean, variance;  // Adam's, one per parameter
-  double beta1_power = 1, beta2_power = 1;
-  std::int64_t steps_done = 0;
+  AdamState adam;
   int epochs_done = 0;  // judged; the steps beyond them are of the running epoch
-  double epoch_loss = 0, epoch_weight = 0;  // sums of the running epoch
-  Epoch best;                               // epoch 0 before the first is judged
+  LossSum epoch_loss;   // of the running epoch
+  Epoch best;           // epoch 0 before the first is judged
   std::vector<float> best_params;
 };
 
@@ -69,41 +66,20 @@ class Trainer {
   std::int64_t rows_done() const;
 
  private:
-  struct Block {  // units of a layer that one task updates
-    int layer;
-    int first_unit;
-    int last_unit;
-  };
-
-  void make_blocks();
   bool is_over() const;
   bool run_epoch();
   bool finish_epoch();
+  std::int64_t run_length() const;
   std::int64_t steps_in_epoch() const;
   double mean_loss() const;
-  void step(std::span<const std::uint32_t> rows);
-  void run_shard(int shard, std::span<const std::uint32_t> rows);
-  void update_block(const Block& block, const AdamStep& step);
-  AdamStep next_adam_step(double batch_weight);
   double validate();
 
   const TrainerInput in_;
   const SettledOptions& options_;
   Network& network_;
-  Random random_;
-
-  int num_shards_;
-  std::vector<Network::Scratch> scratch_;        // one per shard
-  std::vector<std::vector<float>> shard_grads_;  // one per shard
-  std::vector<float*> shard_grad_pointers_;
-  std::vector<LossSum> shard_sums_;
-  std::vector<Block> blocks_;
-  std::vector<float> penalty_;
-  Penalties penalties_;
-
-  std::vector<std::uint32_t> order_;
-  std::int64_t steps_an_epoch_;
+  Batches batches_;
   TrainerState state_;
+  Engine engine_;  // works on the network and on state_
 };
 
 }  // namespace espalier

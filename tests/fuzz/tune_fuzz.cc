@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tune reads besides tables: the range of a setting, and the lines of its results.
 #include "fuzz/fuzz.h"
-#include "train/dimension.h"
-#include "train/tune_results.h"
+#include "search/dimension.h"
+#include "search/tune_results.h"
 
 namespace espalier::fuzz {
 

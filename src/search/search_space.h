@@ -11,7 +11,7 @@
 #include "espalier/options.h"
 #include "espalier/schema.h"
 #include "espalier/tune.h"
-#include "train/dimension.h"
+#include "search/dimension.h"
 #include "train/settled_options.h"
 
 namespace espalier {

@@ -16,17 +16,13 @@
 #include <utility>
 
 #include "core/check_fields.h"
-#include "core/random.h"
 #include "core/stopwatch.h"
 #include "core/thread_pool.h"
 #include "espalier/error.h"
-#include "train/checkpoint.h"
-#include "train/folds.h"
-#include "train/halving.h"
-#include "train/prepare.h"
-#include "train/search_space.h"
-#include "train/streams.h"
-#include "train/tune_results.h"
+#include "search/halving.h"
+#include "search/problem.h"
+#include "search/search_space.h"
+#include "search/tune_results.h"
 
 namespace espalier {
 
@@ -44,114 +40,6 @@ double loss_of(double metric_value, Metric metric) {
 std::pair<bool, double> place_of(double metric_value, Metric metric) {
   const bool is_nan = std::isnan(metric_value);
   return {is_nan, is_nan ? 0 : loss_of(metric_value, metric)};
-}
-
-// What all trials are judged on.
-struct Problem {
-  const Table& table;
-  const Table* valid;  // null: a share of the table, or folds
-  int num_folds;
-  std::vector<std::vector<Fold>> folds;  // of the search, and of each repeat; empty: none
-  TrainOptions base;
-  Metric metric;
-  Schema schema;
-  std::size_t train_rows;
-  Fingerprint fingerprint;
-};
-
-void check(const TrainOptions& options, const TuneOptions& tune, const TuneControl& control) {
-  const auto fail = [](const char* message) { throw Error(ErrorKind::argument, message); };
-  validate(tune);
-  if (tune.folds == 1) fail("folds: 1 fold has nothing to train on; wanted 2 or more");
-  if (tune.folds > 0 && control.valid != nullptr)
-    fail("folds: there are validation rows already; wanted one of the two");
-  if (tune.folds > 0 && options.patience > 0)
-    fail("patience: does not go with folds, which are judged by the last epoch");
-  if (tune.folds == 0 && control.valid == nullptr && options.valid_fraction == 0)
-    fail("valid_fraction: 0 leaves no rows to choose settings on; wanted more, or folds");
-}
-
-// The final ensemble is no part of what is searched.
-Fingerprint fingerprint_of_search(const Prepared& prepared, const TuneOptions& tune) {
-  TrainOptions options = *prepared.options;
-  options.ensemble = 1;
-  Fingerprint fingerprint = fingerprint_of(SettledOptions(std::move(options)), prepared.schema,
-                                           prepared.train, prepared.valid);
-  fingerprint.options.emplace_back("folds", Json(tune.folds).dump());
-  fingerprint.options.emplace_back("search", Json(tune.search).dump());
-  fingerprint.options.emplace_back("fix", Json(tune.fix).dump());
-  return fingerprint;
-}
-
-// A seed draws the validation rows or folds, the wiring and the initial parameters. Repeat 0 is the
-// search.
-std::uint64_t seed_of(const Problem& problem, int repeat) {
-  const std::uint64_t seed = problem.base.seed;
-  if (repeat == 0) return seed;
-  return Random(seed).split(kRepeatStream).split(static_cast<std::uint64_t>(repeat)).bits() >> 32;
-}
-
-// Folds for all repeats up to this one.
-void deal_folds(Problem& problem, int repeat) {
-  if (problem.num_folds == 0) return;
-  for (int i = static_cast<int>(problem.folds.size()); i <= repeat; ++i) {
-    problem.folds.push_back(make_folds(problem.table, problem.schema.label, problem.num_folds,
-                                       Random(seed_of(problem, i)).split(kFoldStream)));
-  }
-}
-
-Problem pose(const Table& table, const TrainOptions& options, const TuneOptions& tune,
-             const TuneControl& control) {
-  check(options, tune, control);
-  TrainOptions base = options;
-  if (tune.folds > 0) base.valid_fraction = 0;
-  const Prepared prepared =
-      prepare(table, nullptr, base, {.valid = control.valid, .warning = control.warning});
-  if (tune.folds == 0 && prepared.valid.num_rows == 0)
-    throw Error(ErrorKind::data,
-                fmt::format("{}: no rows are left to choose settings on", table.name));
-  Problem problem{.table = table,
-                  .valid = control.valid,
-                  .num_folds = tune.folds,
-                  .base = std::move(base),
-                  .metric = prepared.options->metric,
-                  .schema = prepared.schema,
-                  .train_rows = prepared.train.num_rows,
-                  .fingerprint = fingerprint_of_search(prepared, tune)};
-  deal_folds(problem, 0);
-  return problem;
-}
-
-// The validation metric of one training. Without folds that of the epoch that training keeps; with
-// them that of the last one, since the final model has no rows to choose another on. Nothing if it
-// was stopped.
-std::optional<double> judge_training(const Table& table, const Table* valid,
-                                     const TrainOptions& options, bool is_fold,
-                                     const TrainControl& shared) {
-  TrainControl control = shared;
-  control.valid = valid;
-  const TrainResult result = train(table, options, control);
-  if (result.stopped) return std::nullopt;
-  if (!is_fold) return result.best.front().valid_metric;
-  if (static_cast<int>(result.history.size()) < options.epochs) return std::nan("");  // diverged
-  return result.history.back().valid_metric;
-}
-
-std::optional<double> judge(const Problem& problem, TrainOptions options, int repeat,
-                            const TrainControl& control) {
-  options.threads = 1;
-  options.ensemble = 1;
-  options.seed = seed_of(problem, repeat);
-  if (problem.num_folds == 0)
-    return judge_training(problem.table, problem.valid, options, false, control);
-  options.task = problem.schema.label.task;  // a fold may not show it
-  double sum = 0;
-  for (const Fold& fold : problem.folds[static_cast<std::size_t>(repeat)]) {
-    const auto value = judge_training(fold.train, &fold.valid, options, true, control);
-    if (!value) return std::nullopt;
-    sum += *value;
-  }
-  return sum / problem.num_folds;
 }
 
 // A training to come: one of the search, or a repeat of one.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/dimension.h"
+#include "search/dimension.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,7 +17,7 @@
 #include "core/text.h"
 #include "espalier/error.h"
 #include "espalier/options.h"
-#include "train/shape.h"
+#include "search/shape.h"
 
 namespace espalier {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/search_space.h"
+#include "search/search_space.h"
 
 #include <fmt/format.h>
 
@@ -13,9 +13,9 @@
 #include "espalier/error.h"
 #include "model/builder.h"
 #include "model/model_data.h"
+#include "search/shape.h"
 #include "train/crystal_search.h"
 #include "train/presets.h"
-#include "train/shape.h"
 #include "train/streams.h"
 
 namespace espalier {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/search_space.h"
+#include "search/search_space.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/error_of.h"
 #include "espalier/simulate.h"
+#include "search/shape.h"
 #include "train/prepare.h"
 #include "train/presets.h"
-#include "train/shape.h"
 
 namespace espalier {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::size_t kRows = 2000;
 
 const Schema& loan_schema() {
   static const Schema schema =
-      prepare(simulate({.rows = 500}), nullptr,
+      prepare({.table = simulate({.rows = 500})},
               {.label = "default", .increasing = {"debt_ratio", "late_payments"}}, {})
           .schema;
   return schema;

@@ -17,8 +17,9 @@
 #include "espalier/error.h"
 #include "espalier/simulate.h"
 #include "model/model_file.h"
-#include "train/folds.h"
+#include "search/problem.h"
 #include "train/presets.h"
+#include "train/train_on.h"
 
 namespace espalier {
 namespace {
@@ -292,20 +293,20 @@ TEST_F(Tune, FoldsJudgeEachRowOnceAndTheFinalModelTrainsOnAll) {
   ASSERT_EQ(result.trials.size(), 3u);
   EXPECT_EQ(texts_of(result.trials),
             texts_of(tune(loans(), loan_options(1), {.trials = 3, .folds = 4}).trials));
+}
 
-  const Label label = result.trained.model.schema().label;
-  const std::vector<Fold> folds = make_folds(loans(), label, 4, Random(1));
-  std::multiset<float> judged;
-  for (const Fold& fold : folds) {
-    EXPECT_EQ(fold.train.num_rows + fold.valid.num_rows, 400u);
-    const Column* income = fold.valid.find("debt_ratio");
-    judged.insert(income->numbers.begin(), income->numbers.end());
-    const Column* target = fold.valid.find("default");
-    EXPECT_NEAR(std::ranges::count(target->codes, 0),
-                std::ranges::count(loans().find("default")->codes, 0) / 4.0, 1);
+TEST_F(Tune, AFoldTrainsAsTablesOfItsRowsWould) {
+  Problem problem = pose(loans(), loan_options(), {.folds = 3}, {});
+  deal_folds(problem, 1);
+  EXPECT_EQ(problem.folds.size(), 2u);
+  for (const Split& fold : problem.folds[1]) {
+    const Table train_rows = take_rows(loans(), fold.train);
+    const Table valid_rows = take_rows(loans(), fold.valid);
+    const TrainResult copied = train(train_rows, loan_options(), {.valid = &valid_rows});
+    const TrainResult listed = train_on({.table = loans(), .rows = &fold}, loan_options(), {});
+    EXPECT_EQ(bytes_of(listed), bytes_of(copied));
+    EXPECT_EQ(listed.train_rows + listed.valid_rows, 400u);
   }
-  const std::vector<float>& all = loans().find("debt_ratio")->numbers;
-  EXPECT_EQ(judged, std::multiset<float>(all.begin(), all.end()));
 }
 
 TEST_F(Tune, FoldsReadColumnsThatAreBorrowed) {

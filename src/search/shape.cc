@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/shape.h"
+#include "search/shape.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/halving.h"
+#include "search/halving.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

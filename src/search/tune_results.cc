@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/tune_results.h"
+#include "search/tune_results.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "core/json.h"
 #include "espalier/error.h"
-#include "train/halving.h"
+#include "search/halving.h"
 
 namespace espalier {
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/problem.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "core/json.h"
+#include "core/random.h"
+#include "data/encode.h"
+#include "espalier/error.h"
+#include "train/prepare.h"
+#include "train/streams.h"
+#include "train/train_on.h"
+
+namespace espalier {
+
+namespace {
+
+void check(const TrainOptions& options, const TuneOptions& tune, const TuneControl& control) {
+  const auto fail = [](const char* message) { throw Error(ErrorKind::argument, message); };
+  validate(tune);
+  if (tune.folds == 1) fail("folds: 1 fold has nothing to train on; wanted 2 or more");
+  if (tune.folds > 0 && control.valid != nullptr)
+    fail("folds: there are validation rows already; wanted one of the two");
+  if (tune.folds > 0 && options.patience > 0)
+    fail("patience: does not go with folds, which are judged by the last epoch");
+  if (tune.folds == 0 && control.valid == nullptr && options.valid_fraction == 0)
+    fail("valid_fraction: 0 leaves no rows to choose settings on; wanted more, or folds");
+}
+
+// The final ensemble is no part of what is searched.
+Fingerprint fingerprint_of_search(const Prepared& prepared, const TuneOptions& tune) {
+  TrainOptions options = *prepared.options;
+  options.ensemble = 1;
+  Fingerprint fingerprint = fingerprint_of(SettledOptions(std::move(options)), prepared.schema,
+                                           prepared.train, prepared.valid);
+  fingerprint.options.emplace_back("folds", Json(tune.folds).dump());
+  fingerprint.options.emplace_back("search", Json(tune.search).dump());
+  fingerprint.options.emplace_back("fix", Json(tune.fix).dump());
+  return fingerprint;
+}
+
+// A seed draws the validation rows or folds, the wiring and the initial parameters. Repeat 0 is the
+// search.
+std::uint64_t seed_of(const Problem& problem, int repeat) {
+  const std::uint64_t seed = problem.base.seed;
+  if (repeat == 0) return seed;
+  return Random(seed).split(kRepeatStream).split(static_cast<std::uint64_t>(repeat)).bits() >> 32;
+}
+
+// NaN if it diverged, nothing if it was stopped.
+std::optional<double> judge_fold(const Problem& problem, const Split& fold,
+                                 const TrainOptions& options, const TrainControl& control) {
+  const TrainResult result = train_on({.table = problem.table, .rows = &fold}, options, control);
+  if (result.stopped) return std::nullopt;
+  if (static_cast<int>(result.history.size()) < options.epochs) return std::nan("");
+  return result.history.back().valid_metric;
+}
+
+}  // namespace
+
+void deal_folds(Problem& problem, int repeat) {
+  if (problem.num_folds == 0) return;
+  const Label& label = problem.schema.label;
+  const Rows rows = labelled_rows(label, problem.table);
+  const auto count = static_cast<std::size_t>(problem.num_folds);
+  if (rows.size() < count) {
+    throw Error(ErrorKind::argument,
+                fmt::format("folds: {} are too many for {} rows with a label", count, rows.size()));
+  }
+  const auto labels = encode_labels(label, problem.table, rows);
+  for (int i = static_cast<int>(problem.folds.size()); i <= repeat; ++i) {
+    problem.folds.push_back(deal_folds(rows, {labels.begin(), labels.end()}, count,
+                                       Random(seed_of(problem, i)).split(kFoldStream)));
+  }
+}
+
+Problem pose(const Table& table, const TrainOptions& options, const TuneOptions& tune,
+             const TuneControl& control) {
+  check(options, tune, control);
+  TrainOptions base = options;
+  if (tune.folds > 0) base.valid_fraction = 0;
+  const Prepared prepared =
+      prepare({.table = table}, base, {.valid = control.valid, .warning = control.warning});
+  if (tune.folds == 0 && prepared.valid.num_rows == 0)
+    throw Error(ErrorKind::data,
+                fmt::format("{}: no rows are left to choose settings on", table.name));
+  Problem problem{.table = table,
+                  .valid = control.valid,
+                  .num_folds = tune.folds,
+                  .folds = {},
+                  .base = std::move(base),
+                  .metric = prepared.options->metric,
+                  .schema = prepared.schema,
+                  .train_rows = prepared.train.num_rows,
+                  .fingerprint = fingerprint_of_search(prepared, tune)};
+  deal_folds(problem, 0);
+  return problem;
+}
+
+std::optional<double> judge(const Problem& problem, TrainOptions options, int repeat,
+                            const TrainControl& shared) {
+  options.threads = 1;
+  options.ensemble = 1;
+  options.seed = seed_of(problem, repeat);
+  TrainControl control = shared;
+  if (problem.num_folds == 0) {
+    control.valid = problem.valid;
+    const TrainResult result = train(problem.table, options, control);
+    return result.stopped ? std::nullopt : std::optional(result.best.front().valid_metric);
+  }
+  double sum = 0;
+  for (const Split& fold : problem.folds[static_cast<std::size_t>(repeat)]) {
+    const auto value = judge_fold(problem, fold, options, control);
+    if (!value) return std::nullopt;
+    sum += *value;
+  }
+  return sum / problem.num_folds;
+}
+
+}  // namespace espalier

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all trials of a search are judged on: validation rows or folds, and a training for each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "espalier/metrics.h"
+#include "espalier/options.h"
+#include "espalier/schema.h"
+#include "espalier/table.h"
+#include "espalier/train.h"
+#include "espalier/tune.h"
+#include "train/checkpoint.h"
+#include "train/split.h"
+
+namespace espalier {
+
+struct Problem {
+  const Table& table;
+  const Table* valid;  // null: a share of the table, or folds
+  int num_folds;
+  std::vector<std::vector<Split>> folds;  // of the search, and of each repeat; empty: none
+  TrainOptions base;
+  Metric metric;
+  Schema schema;
+  std::size_t train_rows;
+  Fingerprint fingerprint;
+};
+
+/// Throws Error (argument, data) for options or a table that cannot be used. `table` and the
+/// validation rows outlive the problem.
+Problem pose(const Table& table, const TrainOptions& options, const TuneOptions& tune,
+             const TuneControl& control);
+
+/// Makes the folds of all repeats up to this one; repeat 0 is the search.
+void deal_folds(Problem& problem, int repeat);
+
+/// The validation metric of one training, or the mean over folds: without folds that of the epoch
+/// that training keeps, with them that of the last one, since the final model has no rows to choose
+/// another on. Nothing if it was stopped.
+std::optional<double> judge(const Problem& problem, TrainOptions options, int repeat,
+                            const TrainControl& control);
+
+}  // namespace espalier

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rows come next: all rows of a dataset once per epoch, in a new order each time.
+//
+// The loop of epochs and the engine see only batches. Rows that come from elsewhere, a file or one
+// machine's share of the table, are another class that says the same: how many steps an epoch has,
+// and the rows of each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/random.h"
+#include "data/dataset.h"
+
+namespace espalier {
+
+/// The rows of one step.
+struct Batch {
+  const Dataset* data;
+  std::span<const std::uint32_t> rows;  // of data
+};
+
+class Batches {
+ public:
+  /// `data` outlives it.
+  Batches(const Dataset& data, int batch_size, Random random);
+
+  std::int64_t num_rows() const { return static_cast<std::int64_t>(order_.size()); }
+  std::int64_t steps_per_epoch() const;
+
+  /// Draws the order of the next epoch. It follows from the random numbers and the number of calls,
+  /// so it need not be stored.
+  void next_epoch();
+
+  /// Rows of the steps before this one of the running epoch.
+  std::int64_t rows_before(std::int64_t step) const;
+
+  /// 0 <= step < steps_per_epoch(). Valid until the next epoch.
+  Batch batch(std::int64_t step) const;
+
+ private:
+  const Dataset& data_;
+  std::int64_t batch_size_;
+  Random random_;
+  Rows order_;
+};
+
+}  // namespace espalier

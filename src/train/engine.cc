@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/engine.h"
+
+#include <algorithm>
+
+#include "core/math.h"
+#include "model/model_data.h"
+#include "train/tree_sum.h"
+
+namespace espalier {
+
+namespace {
+
+constexpr std::size_t kBlockParams = 4096;
+constexpr double kPi = 3.14159265358979323846;
+
+int shards_for(int batch_size) { return std::clamp(batch_size / kTile, 1, kMaxShards); }
+
+struct Block {  // units of a layer that one task updates
+  int layer;
+  int first_unit;
+  int last_unit;
+};
+
+std::vector<Block> blocks_of(const Network& network) {
+  std::vector<Block> blocks;
+  for (int l = 0; l < network.num_layers(); ++l) {
+    const Layer& layer = network.layer(l);
+    for (int first = 0; first < layer.num_units();) {
+      int last = first + 1;
+      while (last < layer.num_units() && layer.decay_scale(last) == layer.decay_scale(first) &&
+             layer.unit_begin(last + 1) - layer.unit_begin(first) <= kBlockParams) {
+        ++last;
+      }
+      blocks.push_back({l, first, last});
+      first = last;
+    }
+  }
+  return blocks;
+}
+
+Penalties penalties_of(const SettledOptions& options) {
+  return {static_cast<float>(options->calibrator_laplacian),
+          static_cast<float>(options->calibrator_hessian),
+          static_cast<float>(options->lattice_laplacian),
+          static_cast<float>(options->lattice_torsion)};
+}
+
+// The parameters of step t = steps_done + 1, for a batch of this weight.
+AdamStep next_adam_step(const SettledOptions& options, std::int64_t total_steps,
+                        double batch_weight, AdamState& adam) {
+  const double progress = static_cast<double>(adam.steps_done) / static_cast<double>(total_steps);
+  const double rate =
+      options->learning_rate *
+      (options->schedule == Schedule::cosine ? 0.5 * (1 + portable_cos(kPi * progress)) : 1);
+  ++adam.steps_done;
+  adam.beta1_power *= kAdamBeta1;
+  adam.beta2_power *= kAdamBeta2;
+  return {.learning_rate = static_cast<float>(rate),
+          .decay = static_cast<float>(rate * options->weight_decay),
+          .correction1 = static_cast<float>(1 / (1 - adam.beta1_power)),
+          .correction2 = static_cast<float>(1 / (1 - adam.beta2_power)),
+          .gradient_scale = static_cast<float>(1 / batch_weight),
+          .epsilon = static_cast<float>(options->adam_epsilon)};
+}
+
+}  // namespace
+
+class Engine::Work {
+ public:
+  Work(const EngineInput& input, const Learner& learner)
+      : in_(input),
+        network_(*learner.network),
+        adam_(*learner.adam),
+        num_shards_(shards_for((*input.options)->batch_size)),
+        shard_sums_(static_cast<std::size_t>(num_shards_)),
+        blocks_(blocks_of(network_)),
+        penalties_(penalties_of(*input.options)) {
+    const std::size_t num_params = network_.params().size();
+    for (int s = 0; s < num_shards_; ++s) {
+      scratch_.emplace_back(network_);
+      shard_grads_.emplace_back(num_params);
+    }
+    if (penalties_.any()) penalty_.resize(num_params);
+    adam_.mean.resize(num_params);
+    adam_.variance.resize(num_params);
+  }
+
+  LossSum step(const Batch& batch) {
+    in_.pool->run(num_shards_,
+                  [&](int shard) { run_shard(static_cast<std::size_t>(shard), batch); });
+    const LossSum sum = tree_sum(std::span<const LossSum>(shard_sums_));
+    // A batch whose rows all weigh nothing says nothing.
+    const AdamStep step =
+        next_adam_step(*in_.options, in_.total_steps, sum.weight > 0 ? sum.weight : 1, adam_);
+    in_.pool->run(static_cast<int>(blocks_.size()),
+                  [&](int block) { update(blocks_[static_cast<std::size_t>(block)], step); });
+    return sum;
+  }
+
+ private:
+  // A shard takes the tiles shard, shard + num_shards, ... of the batch.
+  void run_shard(std::size_t shard, const Batch& batch) {
+    Network::Scratch& scratch = scratch_[shard];
+    LossSum sum;
+    for (std::size_t begin = shard * kTile; begin < batch.rows.size();
+         begin += static_cast<std::size_t>(num_shards_) * kTile) {
+      const std::size_t count = std::min<std::size_t>(kTile, batch.rows.size() - begin);
+      const std::span<const std::uint32_t> rows = batch.rows.subspan(begin, count);
+      load_tile(*batch.data, rows.data(), static_cast<int>(count), scratch.input());
+      const float* z = network_.forward(scratch);
+      float gradient[kTile] = {};
+      add_losses(*in_.label, *batch.data, rows, z, gradient, sum);
+      network_.backward(scratch, gradient, shard_grads_[shard].data());
+    }
+    shard_sums_[shard] = sum;
+  }
+
+  void update(const Block& block, const AdamStep& step) {
+    const Layer& layer = network_.layer(block.layer);
+    const std::size_t offset = network_.offset(block.layer);
+    const std::size_t begin = offset + layer.unit_begin(block.first_unit);
+    const std::size_t end = offset + layer.unit_begin(block.last_unit);
+    if (begin == end) return;
+    float* params = network_.params().data();
+    if (penalties_.any()) penalize(block, begin, end);
+    AdamStep own = step;
+    own.learning_rate *= layer.rate_scale();
+    own.decay *= layer.decay_scale(block.first_unit);
+    float* grads[kMaxShards];
+    for (std::size_t s = 0; s < shard_grads_.size(); ++s) grads[s] = shard_grads_[s].data() + begin;
+    adam_step(own, grads, num_shards_, penalties_.any() ? penalty_.data() + begin : nullptr,
+              params + begin, adam_.mean.data() + begin, adam_.variance.data() + begin,
+              end - begin);
+    for (int unit = block.first_unit; unit < block.last_unit; ++unit) {
+      const std::size_t at = offset + layer.unit_begin(unit);
+      layer.project(params + at, unit, (*in_.options)->projection,
+                    {adam_.variance.data() + at, own.correction2, own.epsilon});
+    }
+  }
+
+  // The gradient of the penalties of a block, whose parameters are [begin, end).
+  void penalize(const Block& block, std::size_t begin, std::size_t end) {
+    const Layer& layer = network_.layer(block.layer);
+    const std::size_t offset = network_.offset(block.layer);
+    std::fill(penalty_.begin() + static_cast<std::ptrdiff_t>(begin),
+              penalty_.begin() + static_cast<std::ptrdiff_t>(end), 0.0f);
+    for (int unit = block.first_unit; unit < block.last_unit; ++unit) {
+      const std::size_t at = offset + layer.unit_begin(unit);
+      layer.penalize(network_.params().data() + at, penalty_.data() + at, unit, penalties_);
+    }
+  }
+
+  const EngineInput& in_;
+  Network& network_;
+  AdamState& adam_;
+  int num_shards_;
+  std::vector<Network::Scratch> scratch_;        // one per shard
+  std::vector<std::vector<float>> shard_grads_;  // one per shard
+  std::vector<LossSum> shard_sums_;              // one per shard
+  std::vector<Block> blocks_;
+  Penalties penalties_;
+  std::vector<float> penalty_;  // one per parameter; empty without penalties
+};
+
+Engine::Engine(const EngineInput& input, std::vector<Learner> learners) : input_(input) {
+  for (const Learner& learner : learners) work_.emplace_back(input_, learner);
+}
+
+Engine::~Engine() = default;
+
+void Engine::run(std::span<const std::vector<Batch>> steps, std::span<LossSum> sums) {
+  for (std::size_t i = 0; i < work_.size(); ++i) {
+    for (const Batch& batch : steps[i]) sums[i] += work_[i].step(batch);
+  }
+}
+
+}  // namespace espalier

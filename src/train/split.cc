@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/split.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+
+namespace espalier {
+
+Split hold_out(const Rows& order, std::size_t first, std::size_t count) {
+  const std::size_t size = order.size();
+  Split split;
+  for (std::size_t i = 0; i < size; ++i)
+    (i < count ? split.valid : split.train).push_back(order[(first + i) % size]);
+  std::ranges::sort(split.train);
+  std::ranges::sort(split.valid);
+  return split;
+}
+
+Split hold_out_share(Rows rows, double fraction, Random random) {
+  const auto count = std::lround(fraction * static_cast<double>(rows.size()));
+  random.shuffle(std::span(rows));
+  return hold_out(rows, 0, static_cast<std::size_t>(count));
+}
+
+std::vector<Split> deal_folds(const Rows& rows, const std::vector<double>& labels,
+                              std::size_t count, Random random) {
+  Rows dealt(rows.size());  // places in `rows`, those of the same label together
+  std::iota(dealt.begin(), dealt.end(), 0u);
+  random.shuffle(std::span(dealt));
+  std::ranges::stable_sort(dealt, {}, [&](std::uint32_t place) { return labels[place]; });
+  Rows order;  // fold by fold
+  std::vector<std::size_t> begins;
+  for (std::size_t fold = 0; fold < count; ++fold) {
+    begins.push_back(order.size());
+    for (std::size_t i = fold; i < dealt.size(); i += count) order.push_back(rows[dealt[i]]);
+  }
+  begins.push_back(order.size());
+  std::vector<Split> folds;
+  for (std::size_t fold = 0; fold < count; ++fold)
+    folds.push_back(hold_out(order, begins[fold], begins[fold + 1] - begins[fold]));
+  return folds;
+}
+
+}  // namespace espalier
