@@ -2,22 +2,14 @@
 // Lists, and the flags of reading a table.
 #include "flags.h"
 
+#include "espalier/text.h"
+
 namespace espalier {
 namespace {
 
 constexpr const char* kTableGroup = "Reading tables";
 constexpr Field kSkipLines{"skip_lines", "lines to pass over before the header or the first row", 0,
                            1e9};
-
-std::vector<std::string> split_at_commas(std::string_view text) {
-  std::vector<std::string> parts;
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    parts.emplace_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
-  }
-}
 
 char read_delimiter(const std::string& text) {
   if (text == "tab" || text == "\\t") return '\t';

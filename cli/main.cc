@@ -5,10 +5,10 @@
 #include <csignal>
 #include <iostream>
 #include <map>
-#include <numeric>
 
 #include "commands.h"
 #include "espalier/error.h"
+#include "espalier/text.h"
 #include "espalier/version.h"
 #include "flags.h"
 #include "output.h"
@@ -66,27 +66,9 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-// The least number of letters to insert, delete or replace.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);  // row[j]: from the letters of a so far to j of b
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (const char letter : a) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (letter == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
-// Names the nearest candidate unless more than half of the word would have to change.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  const auto to_word = [word](const std::string& candidate) { return distance(word, candidate); };
-  const auto nearest = std::ranges::min_element(candidates, {}, to_word);
-  if (nearest == candidates.end() || to_word(*nearest) > word.size() / 2 + 1) return {};
-  return fmt::format("; did you mean {}?", *nearest);
+  const auto meant = nearest_word(word, candidates);
+  return meant ? fmt::format("; did you mean {}?", *meant) : "";
 }
 
 // What is wrong with an argument that nothing took.

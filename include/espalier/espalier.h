@@ -15,6 +15,7 @@
 #include "espalier/schema.h"
 #include "espalier/simulate.h"
 #include "espalier/table.h"
+#include "espalier/text.h"
 #include "espalier/train.h"
 #include "espalier/tune.h"
 #include "espalier/version.h"

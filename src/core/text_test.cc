@@ -3,8 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include "espalier/text.h"
+
 namespace espalier {
 namespace {
+
+TEST(SplitAtCommas, KeepsEveryPartWithoutTheBlanksAroundIt) {
+  using Parts = std::vector<std::string>;
+  EXPECT_EQ(split_at_commas("a"), Parts{"a"});
+  EXPECT_EQ(split_at_commas(" a,\tb c ,d\n"), (Parts{"a", "b c", "d"}));
+  EXPECT_EQ(split_at_commas(""), Parts{""});
+  EXPECT_EQ(split_at_commas(",a, ,"), (Parts{"", "a", "", ""}));
+}
 
 TEST(EditDistance, CountsInsertionsDeletionsAndReplacements) {
   EXPECT_EQ(edit_distance("", ""), 0u);

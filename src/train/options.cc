@@ -17,6 +17,7 @@
 #include "core/json.h"
 #include "core/text.h"
 #include "espalier/error.h"
+#include "espalier/text.h"
 
 namespace espalier {
 namespace {
@@ -92,24 +93,10 @@ void read_word(Enum& value, const Json& json, const Place& place) {
   value = *found;
 }
 
-// "a, b" -> {"a", "b"}
-Strings split_at_commas(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r\n";
-  Strings parts;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    std::string_view part = text.substr(0, comma);
-    part.remove_prefix(std::min(part.find_first_not_of(kSpaces), part.size()));
-    part = part.substr(0, part.find_last_not_of(kSpaces) + 1);
-    if (!part.empty()) parts.emplace_back(part);
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
-  }
-}
-
 void read_strings(Strings& value, const Json& json, const Place& place) {
   if (json.is_string()) {
     value = split_at_commas(json.get_ref<const std::string&>());
+    std::erase(value, "");
     return;
   }
   const auto is_string = [](const Json& item) { return item.is_string(); };
