@@ -20,7 +20,7 @@ from pathlib import Path
 
 from program import espalier, tables
 
-ALL_TABLES = "adult,credit,blog,compas,heart,auto-mpg"
+ALL_TABLES = "adult,bank,credit,blog,california,compas,heart,auto-mpg"
 HELD_OUT = 0.2
 FEW_ROWS, MORE_SEEDS = 6000, 4  # small tables say little with one split
 
@@ -68,8 +68,8 @@ def compare(table, variants, seeds, pool, scratch):
                 "mean": statistics.mean(values), "change": statistics.mean(change),
                 "change_error": spread(change),
                 "seconds": statistics.median(seconds for _, _, seconds in results)}
-        print(f"{line['table']:9} {line['metric']:9}{line['mean']:11.5f} {line['change']:+11.5f} "
-              f"±{line['change_error']:9.5f} {line['seconds']:7.1f} s  {name}", flush=True)
+        print(f"{line['table']:10} {line['metric']:9}{line['mean']:11.6g} {line['change']:+11.3g} "
+              f"±{line['change_error']:9.2g} {line['seconds']:7.1f} s  {name}", flush=True)
         lines.append(line)
     return lines
 
@@ -85,7 +85,7 @@ def main():
     for text in args.variants:
         name, _, flags = text.rpartition(": ")
         variants[name or flags or "default"] = shlex.split(flags)
-    print(f"{'table':9} {'metric':9}{'mean':>11} {'change':>11}  {'error':>9} {'time':>9}  variant")
+    print(f"{'table':10} {'metric':9}{'mean':>11} {'change':>11}  {'error':>9} {'time':>9}  variant")
     lines = []
     with (concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool,
           tempfile.TemporaryDirectory() as scratch):

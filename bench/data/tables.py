@@ -26,7 +26,7 @@ ADULT_COLUMNS = (
     "capital-gain,capital-loss,hours-per-week,native-country,income").split(",")
 ADULT_DROPPED = ("fnlwgt", "education")
 VALID_FRACTION = 0.2
-CREDIT_TEST_FRACTION = 0.2
+TEST_FRACTION = 0.2
 
 # The files of each published table: rows to train on, rows to test on if they come apart.
 PUBLISHED = {
@@ -36,6 +36,8 @@ PUBLISHED = {
     "auto-mpg": ("auto_mpg/train.csv", "auto_mpg/test.csv"),
     "heart": ("heart/heart_train.csv", "heart/heart_test.csv"),
     "credit": ("gmsc/cs-training.csv.gz",),
+    "california": ("california/cal_housing.csv.gz",),
+    "bank": ("bank/bank.csv.gz",),
 }
 
 
@@ -84,7 +86,7 @@ def write_published(folder, name):
             write_rows(folder / f"{part}.csv", read_rows(path))
     else:
         header, *rows = read_rows(paths[0])
-        test, rest = cut(rows, CREDIT_TEST_FRACTION)
+        test, rest = cut(rows, TEST_FRACTION)
         write_rows(folder / "all.csv", [header, *rest])
         write_rows(folder / "test.csv", [header, *test])
     shutil.copy(HERE / f"{name}.json", folder / "options.json")
