@@ -22,6 +22,7 @@ int run(const Flags& flags) {
   check_table_flags(flags.csv);
   const Model model = Model::load(flags.model);
   const Table table = read_csv(flags.table, model.csv_options(flags.csv, Reading::labelled));
+  for (const std::string& warning : model.warnings(table)) tell("espalier: warning: " + warning);
   const Evaluation evaluation = evaluate(model, table);
   if (evaluation.rows_unlabelled > 0) {
     tell(fmt::format("espalier: warning: {}: {} rows without a label were left out", table.name,

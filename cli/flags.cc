@@ -26,6 +26,14 @@ void add_missing_words(CsvOptions& csv, const std::string& text) {
   }
 }
 
+void add_not_missing_words(CsvOptions& csv, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos)
+    throw bad_value("--not-missing", text, "a column and its words, column=word,word");
+  for (std::string& word : split_at_commas(std::string_view(text).substr(equals + 1)))
+    csv.not_missing[text.substr(0, equals)].push_back(std::move(word));
+}
+
 void add_type_flag(CLI::App& app, const std::string& flag, CsvOptions& csv, ColumnType type,
                    const std::string& help) {
   const CLI::callback_t read = [flag, &csv, type](const CLI::results_t& texts) {
@@ -92,6 +100,16 @@ void add_column_flags(CLI::App& app, CsvOptions& csv) {
                 "columns to read as categories even if they look like numbers");
   add_type_flag(app, "--numerical", csv, ColumnType::number,
                 "columns that must be numbers; a cell that is not one is then an error");
+  const CLI::callback_t not_missing = [&csv](const CLI::results_t& texts) {
+    for (const std::string& text : texts) add_not_missing_words(csv, text);
+    return true;
+  };
+  app.add_option("--not-missing", not_missing,
+                 "words of a column that do not mean missing there, though they usually do: "
+                 "quality=NA; repeat it for each column")
+      ->type_name("LIST")
+      ->take_all()
+      ->group(kTableGroup);
   add_list(app, "--drop", csv.drop, "columns to leave out")->group(kTableGroup);
 }
 

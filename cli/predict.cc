@@ -19,19 +19,22 @@ struct Flags {
   bool json = false;
 };
 
-// A kept column that the model does not read is taken as words, so that it comes out as it went in.
+// Kept columns come out as they went in: a column that the model does not read is taken as words,
+// and one that it reads as numbers keeps its text too.
 CsvOptions reading(const Flags& flags, const Model& model) {
   CsvOptions csv = model.csv_options(flags.csv);
   csv.threads = flags.threads;
   for (const std::string& name : flags.keep) {
     if (csv.types.emplace(name, ColumnType::category).second) csv.only.push_back(name);
   }
+  csv.keep_text = flags.keep;
   return csv;
 }
 
 // The kept columns, then the prediction.
 Table answer(const Flags& flags, const Model& model) {
   const Table table = read_csv(flags.table, reading(flags, model));
+  for (const std::string& warning : model.warnings(table)) tell("espalier: warning: " + warning);
   Table out;
   out.num_rows = table.num_rows;
   for (const std::string& name : flags.keep) {
@@ -40,7 +43,10 @@ Table answer(const Flags& flags, const Model& model) {
       throw Error(ErrorKind::data,
                   fmt::format("{}: --keep: there is no column '{}'", table.name, name));
     }
-    out.columns.push_back(*column);
+    out.columns.push_back({.name = name,
+                           .type = ColumnType::category,
+                           .words = column->words,
+                           .codes = column->codes});
   }
   Column& prediction = out.columns.emplace_back();
   prediction.name = flags.raw ? "score" : "prediction";

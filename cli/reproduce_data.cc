@@ -86,6 +86,7 @@ Table joined(Table table, const Table& extra) {
                                                extra.name, column.name, table.name));
     }
     column.numbers.insert(column.numbers.end(), more->numbers.begin(), more->numbers.end());
+    column.exact.clear();  // floats do for the numbers of the one table that is joined
   }
   table.num_rows += extra.num_rows;
   return table;

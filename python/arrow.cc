@@ -17,7 +17,7 @@ namespace espalier {
 namespace {
 
 constexpr std::int64_t kDictionaryOrdered = 1;
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 // Calls the release function that a struct of the interface brings along.
 template <class T>
@@ -116,7 +116,7 @@ class WordWriter {
   explicit WordWriter(Column& column) : column_(column) { column.type = ColumnType::category; }
 
   std::int32_t code_of(std::string_view word) {
-    if (means_missing(word)) return kMissingCode;
+    if (means_missing(word, column_.missing, column_.not_missing)) return kMissingCode;
     const auto [found, is_new] =
         index_.try_emplace(std::string(word), static_cast<std::int32_t>(column_.words.size()));
     if (is_new) column_.words.emplace_back(word);
@@ -182,11 +182,29 @@ bool add_dictionary_chunk(const ArrowSchema& schema, const Chunk& chunk, WordWri
   });
 }
 
-bool add_number_chunk(std::string_view format, const Chunk& chunk, std::vector<float>& numbers) {
+// Calls add(number) for each row, NaN for a null one; false if the format is not one of numbers.
+bool read_numbers(std::string_view format, const Chunk& chunk, const auto& add) {
   return visit_numbers(format, chunk, [&](const auto& value_at) {
     for (std::int64_t row = 0; row < chunk.count; ++row)
-      numbers.push_back(chunk.is_null(row) ? kMissing : static_cast<float>(value_at(row)));
+      add(chunk.is_null(row) ? kMissing : static_cast<double>(value_at(row)));
   });
+}
+
+// Fills a number column: with floats, and with doubles where those blur it.
+bool fill_numbers(std::string_view format, const std::vector<Chunk>& chunks, Column& column) {
+  bool was_rounded = false;
+  for (const Chunk& chunk : chunks) {
+    const auto add = [&](double exact) {
+      const auto rounded = static_cast<float>(exact);
+      was_rounded |= exact < rounded || exact > rounded;
+      column.numbers.push_back(rounded);
+    };
+    if (!read_numbers(format, chunk, add)) return false;
+  }
+  if (!was_rounded || !floats_blur(column.numbers)) return true;
+  for (const Chunk& chunk : chunks)
+    read_numbers(format, chunk, [&](double exact) { column.exact.push_back(exact); });
+  return true;
 }
 
 bool is_string(std::string_view format) { return format == "u" || format == "U" || format == "vu"; }
@@ -213,12 +231,10 @@ bool fill(const ArrowSchema& schema, const std::vector<Chunk>& chunks, bool is_c
                        static_cast<std::size_t>(chunks[0].count)};
     return true;
   }
+  if (format != "n") return fill_numbers(format, chunks, column);
   for (const Chunk& chunk : chunks) {
-    if (format == "n") {
-      column.numbers.insert(column.numbers.end(), static_cast<std::size_t>(chunk.count), kMissing);
-    } else if (!add_number_chunk(format, chunk, column.numbers)) {
-      return false;
-    }
+    column.numbers.insert(column.numbers.end(), static_cast<std::size_t>(chunk.count),
+                          static_cast<float>(kMissing));
   }
   return true;
 }
@@ -251,6 +267,7 @@ void read_arrow(ArrowArrayStream& stream,
   for (std::int64_t c = 0; c < schema.n_children; ++c) {
     const ArrowSchema& column_schema = *schema.children[c];
     Column column{.name = column_schema.name != nullptr ? column_schema.name : ""};
+    column.not_missing = into.not_missing_in(column.name);
     std::vector<Chunk> chunks;
     for (const auto& batch : batches) {
       const ArrowArray* array = batch->children[c];

@@ -55,7 +55,13 @@ namespace espalier {
 struct BorrowingTable {
   Table table;
   std::vector<std::shared_ptr<void>> owners;
-  std::map<std::string, std::vector<std::string>> orders;  ///< of ordered columns, low to high
+  std::map<std::string, std::vector<std::string>> orders;       ///< of ordered columns, low to high
+  std::map<std::string, std::vector<std::string>> not_missing;  ///< by column, see CsvOptions
+
+  std::vector<std::string> not_missing_in(const std::string& column) const {
+    const auto found = not_missing.find(column);
+    return found == not_missing.end() ? std::vector<std::string>() : found->second;
+  }
 };
 
 /// Reads all batches of a stream into the columns of a table. Numbers and booleans become number

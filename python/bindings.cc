@@ -128,6 +128,10 @@ void define_model(nb::module_& m) {
            [](const ServedModel& self, const std::string& path) { self.model().save(path); })
       .def("predict", &predict, nb::arg().noconvert(), nb::arg(), nb::arg())
       .def("rows", &rows_of)
+      .def("warnings",
+           [](const ServedModel& self, const BorrowingTable& table) {
+             return self.model().warnings(table.table);
+           })
       .def("verify", &verify_model, "pairs"_a = VerifyOptions().pairs,
            "seed"_a = VerifyOptions().seed, "threads"_a = VerifyOptions().threads)
       .def("inspect_json", [](const ServedModel& self) { return inspect_json(self.model()); })

@@ -54,6 +54,7 @@ void add_words(BorrowingTable& to, const std::string& name, const std::vector<st
                const Codes& codes) {
   require_rows(name, codes.shape(0), to.table);
   Column column{.name = name, .type = ColumnType::category};
+  column.not_missing = to.not_missing_in(name);
   constexpr std::int32_t kUnknown = -2;
   std::vector<std::int32_t> known(words.size(), kUnknown);
   std::unordered_map<std::string, std::int32_t> index;
@@ -64,7 +65,8 @@ void add_words(BorrowingTable& to, const std::string& name, const std::vector<st
     if (from >= 0) {
       std::int32_t& place = known.at(static_cast<std::size_t>(from));
       const std::string& word = words[static_cast<std::size_t>(from)];
-      if (place == kUnknown && means_missing(word)) place = kMissingCode;
+      if (place == kUnknown && means_missing(word, column.missing, column.not_missing))
+        place = kMissingCode;
       if (place == kUnknown) {
         const auto next = static_cast<std::int32_t>(column.words.size());
         const auto [found, is_new] = index.try_emplace(word, next);
@@ -76,6 +78,17 @@ void add_words(BorrowingTable& to, const std::string& name, const std::vector<st
     column.codes.push_back(code);
   }
   to.table.columns.push_back(std::move(column));
+}
+
+// The column that a matrix of doubles has as floats; as doubles too where those blur it.
+void keep_exact(const Matrix<double>& x, std::size_t from, Column& column) {
+  bool was_rounded = false;
+  for (std::size_t r = 0; r < x.shape(0) && !was_rounded; ++r) {
+    const double exact = x(r, from), rounded = column.numbers[r];
+    was_rounded = exact < rounded || exact > rounded;
+  }
+  if (!was_rounded || !floats_blur(column.numbers)) return;
+  for (std::size_t r = 0; r < x.shape(0); ++r) column.exact.push_back(x(r, from));
 }
 
 // One column per column of the matrix: borrowed where it is float32 in one piece, else copied in
@@ -104,6 +117,9 @@ void add_matrix(BorrowingTable& to, const std::vector<std::string>& names, const
       float* column = to.table.columns[first + c].numbers.data();
       for (std::size_t r = begin; r < end; ++r) column[r] = static_cast<float>(x(r, c));
     }
+  }
+  if constexpr (std::is_same_v<T, double>) {
+    for (std::size_t c = 0; c < names.size(); ++c) keep_exact(x, c, to.table.columns[first + c]);
   }
 }
 
@@ -232,12 +248,18 @@ void define_tables(nb::module_& m) {
       .def_prop_ro("num_rows", [](const BorrowingTable& self) { return self.table.num_rows; })
       .def_prop_rw("names", &names_of, &rename)
       .def_rw("orders", &BorrowingTable::orders)
+      .def_rw("not_missing", &BorrowingTable::not_missing)
       .def("add_words", &add_words)
+      .def("add_order",
+           [](BorrowingTable& self, const std::string& column, std::vector<std::string> words) {
+             self.orders[column] = std::move(words);
+           })
       .def("add_matrix", &add_matrix<float>, nb::arg(), nb::arg().noconvert())
       .def("add_matrix", &add_matrix<double>, nb::arg(), nb::arg().noconvert())
       .def("add_arrow", &add_arrow)
       .def("thinned", &thinned)
       .def("infinite_column", &infinite_column);
+  m.def("means_missing", [](const std::string& cell) { return means_missing(cell); });
   m.def("simulate", &simulate_loans);
   define_number_word<bool, std::int64_t, std::uint64_t, double>(m);
 }

@@ -157,6 +157,78 @@ TEST_F(Cli, CopiesLongIdentifiersUnchanged) {
   EXPECT_THAT(kept[1], StartsWith("123456789012346,"));
 }
 
+TEST_F(Cli, CopiesFeaturesAsTheFileWritesThem) {
+  std::string text = "id,y\n";
+  for (int i = 0; i < 40; ++i)
+    text += fmt::format("{}{},{}\n", i % 2 == 0 ? "0" : "", 16777217 + i, i);
+  write("t.csv", text);
+  must("train t.csv --label y -o m.esp --epochs 1");
+  const auto rows = lines_of(text), kept = lines_of(must("predict m.esp t.csv --keep id"));
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    EXPECT_EQ(kept[i].substr(0, kept[i].find(',')), rows[i].substr(0, rows[i].find(',')));
+}
+
+TEST_F(Cli, NoRoundingMakesTwoClassesOfManyLabels) {
+  std::string text = "x,y\n";
+  for (int i = 0; i < 200; ++i) text += fmt::format("{},{:.3f}\n", i, 10000000.8 + 0.001 * i);
+  write("t.csv", text);
+  must("train t.csv --label y -o m.esp --epochs 1");
+  EXPECT_EQ(must_json("inspect m.esp")["task"], "regression");
+}
+
+// A grade that is called NA: an error says how to read it, and then the order holds.
+TEST_F(Cli, AGradeMayBeCalledNa) {
+  std::string text = "q,x,y\n";
+  const char* grades[] = {"NA", "Po", "TA", "Ex"};
+  for (int i = 0; i < 200; ++i)
+    text += fmt::format("{},{},{}\n", grades[i % 4], i % 7, i % 4 + i % 7);
+  write("t.csv", text);
+  const std::string train =
+      "train t.csv --label y -o m.esp --epochs 2 --order 'q=NA<Po<TA<Ex' "
+      "--increasing q ";
+  const Result refused = run(train);
+  EXPECT_NE(refused.exit, 0);
+  EXPECT_THAT(refused.err, HasSubstr("--not-missing 'q=NA'"));
+  must(train + "--not-missing q=NA");
+  write("grades.csv", "q,x\nNA,3\nPo,3\nTA,3\nEx,3\n");
+  const auto predictions = lines_of(must("predict m.esp grades.csv"));
+  for (std::size_t i = 2; i < predictions.size(); ++i)
+    EXPECT_LE(std::stof(predictions[i - 1]), std::stof(predictions[i]));
+}
+
+TEST_F(Cli, SameNumbersAreTheSameWordsAndUnseenOnesAreNamed) {
+  std::string ints = "c,x,y\n", floats = "c,x,y\n", others = "c,x,y\n";
+  for (int i = 0; i < 100; ++i) {
+    ints += fmt::format("{},{},{}\n", i % 5, i % 9, i % 5 + i % 9);
+    floats += fmt::format("{}.0,{},{}\n", i % 5, i % 9, i % 5 + i % 9);
+    others += fmt::format("w{},{},{}\n", i % 5, i % 9, i % 5 + i % 9);
+  }
+  write("ints.csv", ints);
+  write("floats.csv", floats);
+  write("others.csv", others);
+  must("train ints.csv --label y --categorical c -o ints.esp --epochs 2");
+  must("train floats.csv --label y --categorical c -o floats.esp --epochs 2");
+  EXPECT_EQ(read(path("ints.esp")), read(path("floats.esp")));
+  const Result known = run("predict ints.esp floats.csv");
+  EXPECT_EQ(known.out, must("predict ints.esp ints.csv"));
+  EXPECT_THAT(known.err, IsEmpty());
+  const std::string warning = "column 'c': training never saw 100 of 100 words, such as 'w0'";
+  EXPECT_THAT(run("predict ints.esp others.csv").err, HasSubstr(warning));
+  EXPECT_THAT(run("evaluate ints.esp others.csv").err, HasSubstr(warning));
+}
+
+TEST_F(Cli, EvaluateWantsALabelledRow) {
+  make_model();
+  auto rows = lines_of(read(path("loans.csv")));
+  std::string text = rows[0] + "\n";
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    text += rows[i].substr(0, rows[i].rfind(',') + 1) + "\n";
+  write("unlabelled.csv", text);
+  const Result result = run("evaluate loans.esp unlabelled.csv");
+  EXPECT_NE(result.exit, 0);
+  EXPECT_THAT(result.err, HasSubstr("unlabelled.csv: label 'default' is missing in every row"));
+}
+
 TEST_F(Cli, ReadsFilesWithoutAHeaderAsAdultHasThem) {
   std::string train;
   for (int i = 0; i < 200; ++i) {

@@ -27,6 +27,9 @@ struct CsvOptions {
   std::vector<std::string> missing;
   /// The same for single columns; in number columns 96 also matches 96.0.
   std::map<std::string, std::vector<std::string>> column_missing;
+  /// Words that do not mean "missing" in single columns, though they do elsewhere: NA where it is a
+  /// grade or a country. An empty cell is always missing.
+  std::map<std::string, std::vector<std::string>> not_missing;
   /// Columns whose type is not left to inference. A cell of a number column that is not a number
   /// is then an error. A name that the file does not have is an error too.
   std::map<std::string, ColumnType> types;
@@ -34,6 +37,8 @@ struct CsvOptions {
   std::vector<std::string> drop;
   /// If not empty, only these columns are read, those of them that the file has.
   std::vector<std::string> only;
+  /// Number columns that keep the text of their cells too, as words and codes.
+  std::vector<std::string> keep_text;
   /// How many threads read; 0 uses all cores. The table does not depend on it.
   int threads = 0;
 };
@@ -41,6 +46,7 @@ struct CsvOptions {
 /// Reads a table. `path` may be "-" for standard input; gzip is recognised by its first bytes.
 ///
 /// A column is a number column if each of its cells is a number or missing, else a category column.
+/// It has doubles besides its floats where those blur its numbers (floats_blur).
 /// A column without a name (the row index that pandas and R write) is left out. Quotes may hold
 /// delimiters, newlines and doubled quotes; spaces around unquoted cells are dropped; CRLF, a byte
 /// order mark and empty lines at the end are accepted.
@@ -58,10 +64,14 @@ Table parse_csv(std::string_view text, const CsvOptions& options = {},
 /// Other makers of tables should agree, so that a model means the same to all of them.
 bool means_missing(std::string_view cell) noexcept;
 
+/// The same in a column that has such words of its own: `missing` do mean so, `not_missing` do not.
+bool means_missing(std::string_view cell, const std::vector<std::string>& missing,
+                   const std::vector<std::string>& not_missing) noexcept;
+
 /// Writes a table as CSV with a header; missing cells are empty, numbers have the fewest digits
-/// that read back to the same float, cells are quoted where they must be. Throws Error (argument)
-/// if a column has not num_rows cells or a code without a word, and Error (file) if the stream
-/// fails.
+/// that read back to the same float (to the same double where the column has those), cells are
+/// quoted where they must be. Throws Error (argument) if a column has not num_rows cells or a code
+/// without a word, and Error (file) if the stream fails.
 void write_csv(const Table& table, std::ostream& out);
 
 }  // namespace espalier

@@ -2,6 +2,7 @@
 // The one exception type of the library.
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -17,13 +18,27 @@ enum class ErrorKind {
 };
 
 /// Everything the library throws on purpose. The message names place, thing, found and wanted:
-/// `adult.csv:17: column 'age': 'abc' is not a number`.
+/// `adult.csv:17: column 'age': 'abc' is not a number`. One that is longer than a few pages,
+/// because a name in it is, loses its middle.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  Error(ErrorKind kind, const std::string& message)
+      : std::runtime_error(bounded(message)), kind_(kind) {}
   ErrorKind kind() const noexcept { return kind_; }
 
  private:
+  static std::string bounded(const std::string& message) {
+    constexpr std::size_t kHead = 3000, kTail = 1000;
+    if (message.size() <= kHead + kTail) return message;
+    const auto is_inside = [&](std::size_t at) {
+      return (message[at] & 0xC0) == 0x80;
+    };  // of UTF-8
+    std::size_t head = kHead, tail = message.size() - kTail;
+    while (head > 0 && is_inside(head)) --head;
+    while (tail < message.size() && is_inside(tail)) ++tail;
+    return message.substr(0, head) + " ... " + message.substr(tail);
+  }
+
   ErrorKind kind_;
 };
 

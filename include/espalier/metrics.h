@@ -37,7 +37,7 @@ bool larger_is_better(Metric metric);
 /// One metric of predictions. Classification: `labels` are 0 or 1 and `scores` are logits.
 /// Regression: both are in units of the label. `weights` may be empty: all rows count the same.
 /// The result is NaN where it is not defined (auc with one class, r2 of constant labels).
-double compute_metric(Metric metric, std::span<const float> labels, std::span<const float> scores,
+double compute_metric(Metric metric, std::span<const double> labels, std::span<const float> scores,
                       std::span<const float> weights);
 
 struct Evaluation {

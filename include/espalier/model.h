@@ -70,6 +70,10 @@ class Model {
   CsvOptions csv_options() const;
   CsvOptions csv_options(CsvOptions base, Reading reading = Reading::features) const;
 
+  /// What looks wrong with a table though the model can read it: a sentence for each column of
+  /// which training saw hardly any word.
+  std::vector<std::string> warnings(const Table& table) const;
+
   /// One number per row. Columns are found by name; others are ignored. Throws Error (data) if a
   /// column is absent or of another type. `threads` 0 uses all cores.
   std::vector<float> predict(const Table& table, Output output = Output::prediction,

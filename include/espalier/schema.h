@@ -42,7 +42,8 @@ struct Feature {
   float typical = 0;
 
   /// ordered: its words from low to high. category: the words seen in training; the empty word is
-  /// "missing" as a category of its own.
+  /// "missing" as a category of its own. Words that are the same plain number, such as 1 and 1.0,
+  /// are one word.
   std::vector<std::string> words;
   /// category: the share of the training weight of each word. An unseen word counts as the mean of
   /// the trained ones with these weights.
@@ -51,8 +52,9 @@ struct Feature {
   /// unseen words join it.
   bool pools_rare = false;
 
-  /// Words that mean "missing" in this column beyond the usual ones.
+  /// Words that mean "missing" in this column beyond the usual ones, and usual ones that do not.
   std::vector<std::string> missing;
+  std::vector<std::string> not_missing;
 };
 
 /// The column that the model predicts.
@@ -65,10 +67,11 @@ struct Label {
   std::string positive;
   /// score = offset + scale * network: the logit of the positive share, or mean and standard
   /// deviation of the training labels, so that every network works in the same units.
-  float offset = 0;
-  float scale = 1;
-  /// Words that mean "missing" in this column beyond the usual ones.
+  double offset = 0;
+  double scale = 1;
+  /// Words that mean "missing" in this column beyond the usual ones, and usual ones that do not.
   std::vector<std::string> missing;
+  std::vector<std::string> not_missing;
 };
 
 struct Schema {

@@ -17,19 +17,27 @@ enum class ColumnType { number, category };
 inline constexpr std::int32_t kMissingCode = -1;
 
 /// One column. A number column fills `numbers` or points `borrowed` at memory that outlives the
-/// table, a category column fills `words` and `codes`.
+/// table, a category column fills `words` and `codes`; a number column may have these too, for what
+/// its cells looked like.
 struct Column {
   std::string name;
   ColumnType type = ColumnType::number;
   std::vector<float> numbers;        ///< one per row; NaN is missing
   std::span<const float> borrowed;   ///< the same in memory of the caller, instead of numbers
+  std::vector<double> exact;         ///< the same as doubles, where floats_blur them; else empty
   std::vector<std::string> words;    ///< the distinct words, in order of first appearance
   std::vector<std::int32_t> codes;   ///< one per row: an index into words, or kMissingCode
   std::vector<std::string> missing;  ///< words that meant "missing" here beyond the usual ones
+  std::vector<std::string> not_missing;  ///< usual ones, and of all columns, that did not
 
   /// The cells of a number column, wherever they are.
   std::span<const float> values() const noexcept {
     return borrowed.empty() ? std::span<const float>(numbers) : borrowed;
+  }
+
+  /// A cell of a number column, as exactly as the table has it.
+  double number(std::size_t row) const noexcept {
+    return exact.empty() ? static_cast<double>(values()[row]) : exact[row];
   }
 };
 
@@ -46,6 +54,11 @@ struct Table {
     return nullptr;
   }
 };
+
+/// Whether floats that were rounded from other numbers may have lost what tells those apart: they
+/// lie close together beside their size, have two values or one, or one that no float can hold.
+/// Makers of tables then fill `exact` too, so that no rounding decides what a label means.
+bool floats_blur(std::span<const float> rounded) noexcept;
 
 /// A copy of some rows, in the order given; a row may come more than once. Requires each to be less
 /// than num_rows.

@@ -11,8 +11,8 @@ True
 from . import plot
 from ._core import Certificate, Error, LayerProof
 from ._core import version as __version__
-from ._estimators import MonotonicClassifier, MonotonicRegressor, Warning
-from ._model import Calibrator, Lattice, Model, load
+from ._estimators import MonotonicClassifier, MonotonicRegressor
+from ._model import Calibrator, Lattice, Model, Warning, load
 from ._simulate import simulate
 from ._tune import Trial, Tuning, tune
 

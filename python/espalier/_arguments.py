@@ -86,6 +86,22 @@ def hint(name: Any, names: list[str]) -> str:
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
+def not_missing_of(not_missing: Any, X: Any) -> dict[str, list[str]]:
+    """The words of columns that do not mean missing there."""
+    if not_missing is None:
+        return {}
+    if not isinstance(not_missing, dict):
+        raise _core.Error("not_missing: wanted a dictionary of columns to words, found "
+                          f"{not_missing!r}")
+    names = names_of(X)
+    found = {}
+    for name, words in not_missing.items():
+        if names is not None and name not in names:
+            raise _core.Error(f"not_missing: X has no column '{name}'{hint(name, names)}")
+        found[str(name)] = [str(word) for word in ([words] if isinstance(words, str) else words)]
+    return found
+
+
 def directions_of(monotonic_cst: Any, names: list[str]) -> dict[str, list[str]]:
     """The fields increasing and decreasing."""
     if monotonic_cst is None:
@@ -97,8 +113,9 @@ def directions_of(monotonic_cst: Any, names: list[str]) -> dict[str, list[str]]:
                               f"columns, found {monotonic_cst!r}")
         monotonic_cst = dict(zip(names, wanted))
     found: dict[str, list[str]] = {word: [] for word in DIRECTIONS.values()}
+    known = set(names)
     for name, value in monotonic_cst.items():
-        if name not in names:
+        if name not in known:
             raise _core.Error(f"monotonic_cst: X has no column '{name}'{hint(name, names)}")
         word = DIRECTIONS.get(value, value)
         if word not in found:

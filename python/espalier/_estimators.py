@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arguments import (Named, category_test, directions_of, free_name, label_column, orders_of,
-                         require_as_many)
-from ._model import Model
+from ._arguments import (Named, category_test, directions_of, free_name, label_column,
+                         not_missing_of, orders_of, require_as_many)
+from ._model import Model, Warning
 from ._params import options_json, seed_of, threads_of, with_parameters
 from ._progress import progress_of
 from ._sklearn import (BaseEstimator, ClassifierMixin, NotFittedError, RegressorMixin,
@@ -20,10 +20,6 @@ from ._tables import Input, default_names, is_frame, read_table, rows_of
 
 IMPORTANCE_ROWS = 1000
 TOO_LARGE = "Input X contains infinity or a value too large for dtype('float32')"
-
-
-class Warning(UserWarning):  # noqa: A001 - as espalier.Error is the library's error
-    """What the library has to say of a table that it can use nevertheless."""
 
 
 class Posed(NamedTuple):
@@ -61,7 +57,8 @@ class _MonotonicEstimator(BaseEstimator):
                               "None")
         y, classes = self._read_label(y)
         is_category = category_test(self.categorical_features, self.order, X)
-        given = read_table(X, "X", is_category)
+        not_missing = not_missing_of(self.not_missing, X)
+        given = read_table(X, "X", is_category, not_missing=not_missing)
         table, names = given.table, given.table.names
         self._require_usable(table, len(names), least_rows=2)
         options = self._options(given)
@@ -147,7 +144,8 @@ class _MonotonicEstimator(BaseEstimator):
         if not isinstance(pair, tuple) or len(pair) not in (2, 3):
             raise _core.Error("eval_set: wanted (X, y) or (X, y, sample_weight)")
         X, y, weights = (*pair, None)[:3]
-        given = read_table(X, "eval_set", is_category, None if is_frame(X) else names)
+        given = read_table(X, "eval_set", is_category, None if is_frame(X) else names,
+                           not_missing_of(self.not_missing, X))
         self._add_label(given.table, options["label"], y, classes)
         if "weight" in options:
             rows = given.table.num_rows
@@ -177,8 +175,11 @@ class _MonotonicEstimator(BaseEstimator):
     def _rows(self, X: Any, model: Model) -> np.ndarray:
         fitted = getattr(self, "feature_names_in_", None)
         names = default_names(self.n_features_in_) if fitted is None else fitted.tolist()
+        by_place = {place: words for place, name in zip(default_names(len(names)), names)
+                    if (words := model._not_missing.get(name))}
         given = read_table(X, "X", lambda name, index: names[index:index + 1] and
-                           names[index] in model._categories)
+                           names[index] in model._categories,
+                           not_missing={**by_place, **model._not_missing})
         if given.names is not None and fitted is not None:
             self._require_same_names(given.names, names)
         if len(given.table.names) != self.n_features_in_:
@@ -193,7 +194,7 @@ class _MonotonicEstimator(BaseEstimator):
             warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without "
                           "feature names", stacklevel=4)
         given.table.names = names
-        return model._core.rows(given.table)
+        return model._rows(given.table, stacklevel=5)
 
     @staticmethod
     def _require_same_names(found: list[str], wanted: list[str]) -> None:
@@ -311,10 +312,14 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         labels = label_column(y)
         require_as_many(labels, table.num_rows)
         numeric = classes.dtype.kind in "iuf"
-        if numeric and len(np.unique(classes.astype(np.float32))) == len(classes):
-            table.add_matrix([name], labels.astype(np.float32).reshape(-1, 1))
+        if numeric and len(np.unique(classes.astype(np.float64))) == len(classes):
+            table.add_matrix([name], labels.astype(np.float64).reshape(-1, 1))
             return {}
         words, codes = np.unique(labels, return_inverse=True)
+        # A label is never missing here, whatever its class is called.
+        table.not_missing = {**table.not_missing,
+                             name: [str(w) for w in words if str(w) and
+                                    _core.means_missing(str(w))]}
         table.add_words(name, [str(word) for word in words], codes.astype(np.int32))
         last = str(classes[-1])
         return {} if last == max(map(str, classes)) else {"positive": last}
@@ -381,6 +386,8 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
                    classes: Any) -> dict[str, Any]:
         values = label_column(y)
         require_as_many(values, table.num_rows)
+        if values.dtype.kind in "mM":
+            raise _core.Error(f"y: regression wants numbers, found {values.dtype}")
         try:
             numbers = values.astype(np.float64)
         except (TypeError, ValueError) as error:

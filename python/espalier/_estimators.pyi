@@ -9,12 +9,11 @@ import numpy as np
 
 from . import _core
 from ._model import Model
+from ._model import Warning as Warning
 from ._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
 from ._tables import Input
 
 Directions = Mapping[str, int | str] | Sequence[int | str] | np.ndarray | None
-
-class Warning(UserWarning): ...
 
 class Posed(NamedTuple):
     given: Input
@@ -46,6 +45,7 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         *,
         monotonic_cst: Directions = ...,
         categorical_features: str | Sequence[Any] | None = ...,
+        not_missing: Mapping[str, str | Sequence[str]] | None = ...,
         order: Mapping[str, Sequence[str]] | Sequence[str] | None = ...,
         class_weight: str | Mapping[Any, float] | None = ...,
         max_categories: int = ...,
@@ -88,6 +88,7 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
         *,
         monotonic_cst: Directions = ...,
         categorical_features: str | Sequence[Any] | None = ...,
+        not_missing: Mapping[str, str | Sequence[str]] | None = ...,
         order: Mapping[str, Sequence[str]] | Sequence[str] | None = ...,
         max_categories: int = ...,
         architecture: str = ...,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +15,10 @@ from ._params import threads_of
 from ._tables import is_frame, read_table, rows_of
 
 OutputWord = Literal["prediction", "score"]
+
+
+class Warning(UserWarning):  # noqa: A001 - as espalier.Error is the library's error
+    """What the library has to say of a table that it can use nevertheless."""
 
 
 class Calibrator(NamedTuple):
@@ -125,8 +130,19 @@ class Model:
         array has the columns of feature_names in that order, its categories as words.
         """
         names = None if is_frame(X) else self.feature_names
-        table = read_table(X, "X", lambda name, _: name in self._categories, names).table
+        table = read_table(X, "X", lambda name, _: name in self._categories, names,
+                           self._not_missing).table
+        return self._rows(table, stacklevel=3)
+
+    def _rows(self, table: _core.Table, stacklevel: int) -> np.ndarray:
+        for message in self._core.warnings(table):
+            warnings.warn(message, Warning, stacklevel=stacklevel)
         return self._core.rows(table)
+
+    @cached_property
+    def _not_missing(self) -> dict[str, list[str]]:
+        return {feature["name"]: feature["not_missing"] for feature in self.info["features"]
+                if "not_missing" in feature}
 
     @cached_property
     def _categories(self) -> set[str]:

@@ -32,6 +32,9 @@ OWN_HELP = {
     "categorical_features":
         "'from_dtype': columns of strings and of categorical dtype are categories. Or columns that "
         "are so besides them: names, positions, or a mask.",
+    "not_missing":
+        "words of columns that do not mean missing there, though they usually do: "
+        "{'quality': ['NA']}.",
     "class_weight":
         "None; 'balanced' gives both classes the same total weight in training; or a dictionary of "
         "classes to weights, which multiply sample_weight: unlike 'balanced' they weigh the rows "
@@ -48,7 +51,8 @@ OWN_HELP = {
 
 def _parameters(is_classifier: bool) -> dict[str, Any]:
     """Names and defaults, in the order of the constructor."""
-    parameters: dict[str, Any] = {"monotonic_cst": None, "categorical_features": "from_dtype"}
+    parameters: dict[str, Any] = {"monotonic_cst": None, "categorical_features": "from_dtype",
+                                  "not_missing": None}
     for field in _core.train_fields():
         name = field["name"]
         if name in LEFT_OUT or (name == "class_weight" and not is_classifier):

@@ -38,13 +38,16 @@ def is_frame(X: Any) -> bool:
 
 
 def read_table(X: Any, place: str, is_category: IsCategory,
-               names: Sequence[str] | None = None) -> Input:
+               names: Sequence[str] | None = None,
+               not_missing: Mapping[str, list[str]] | None = None) -> Input:
     """The table of X. `is_category(name, index)` says which numbers count as words; `names` are
-    those of the columns of an array."""
+    those of the columns of an array; `not_missing` are words of columns that do not mean missing
+    there."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError("Sparse data was passed, but dense data is required. "
                         "Use '.toarray()' to convert to a dense numpy array.")
     table = _core.Table(place)
+    table.not_missing = dict(not_missing or {})
     if is_frame(X):
         found = _read_frame(X, table, is_category)
         _require_distinct(table)
@@ -162,7 +165,7 @@ class _Words(NamedTuple):
     def add_to(self, table: _core.Table, name: str) -> None:
         table.add_words(name, self.words, np.ascontiguousarray(self.codes, dtype=np.int32))
         if self.ordered:
-            table.orders = {**table.orders, name: self.words}
+            table.add_order(name, self.words)
 
 
 def _word(value: Any) -> str:

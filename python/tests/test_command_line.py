@@ -78,6 +78,25 @@ def test_numbers_and_booleans_are_the_words_of_the_file(program, tmp_path):
         np.testing.assert_array_equal(found, np.array(printed.split()[1:], dtype=np.float32))
 
 
+def test_categories_of_ints_with_a_hole_are_the_same_words(program, tmp_path):
+    draw = np.random.default_rng(3)
+    table = pd.DataFrame({"c": draw.integers(0, 5, 300), "x": draw.integers(0, 99, 300)})
+    table["y"] = table["x"] + 50 * (table["c"] == 2)
+    holes = table.copy()
+    holes.loc[7, "c"] = np.nan  # pandas writes 1.0 now
+    for name, train, test in (("one", table, holes), ("two", holes, table)):
+        train.to_csv(tmp_path / "train.csv", index=False)
+        test.to_csv(tmp_path / "test.csv", index=False)
+        run(program, "train", tmp_path / "train.csv", "--label", "y", "--categorical", "c",
+            "--epochs", 2, "-o", tmp_path / f"{name}.esp")
+        fitted = espalier.MonotonicRegressor(epochs=2, categorical_features=["c"]).fit(
+            *split(train, "y"))
+        assert fitted.model_.to_bytes() == (tmp_path / f"{name}.esp").read_bytes()
+        printed = run(program, "predict", tmp_path / f"{name}.esp", tmp_path / "test.csv")
+        np.testing.assert_array_equal(fitted.predict(test.drop(columns="y")),
+                                      np.array(printed.split()[1:], dtype=np.float32))
+
+
 def test_both_predict_the_same_from_one_file(program, tmp_path, fitted):
     fitted.model_.save(tmp_path / "model.esp")
     run(program, "simulate", "--rows", 50, "--seed", 9, "-o", tmp_path / "rows.csv")
@@ -107,7 +126,7 @@ def test_every_field_is_a_parameter_with_its_default(program):
             assert name not in params
         elif name not in DEFAULTS:
             assert params[RENAMED.get(name, name)] == default
-    own = {"monotonic_cst", "categorical_features"}
+    own = {"monotonic_cst", "categorical_features", "not_missing"}
     assert set(params) == own | {RENAMED.get(name, name) for name in fields
                                  if name not in LEFT_OUT}
     usage = run(program, "train", "--help")

@@ -268,3 +268,47 @@ def test_columns_in_one_piece_are_not_copied():
     column = np.zeros(10, dtype=np.float32)
     assert is_borrowed(pa.table({"a": pa.Array.from_buffers(
         pa.float32(), 10, [None, pa.py_buffer(column)])}), column[:1])
+
+
+def test_na_may_be_a_word_of_a_column():
+    grades = ["NA", "Po", "TA", "Ex"]
+    q = np.array(grades, dtype=object)[np.arange(200) % 4]
+    frame = pd.DataFrame({"q": q, "x": np.arange(200) % 7})
+    y = np.arange(200) % 4 + np.arange(200) % 7
+    own = {"order": {"q": grades}, "monotonic_cst": {"q": 1}, "epochs": 2}
+    with pytest.raises(espalier.Error, match="'NA' means a missing cell"):
+        espalier.MonotonicRegressor(**own).fit(frame, y)
+    steps = pd.DataFrame({"q": grades, "x": 3})
+    for words in ("NA", ["NA"]):
+        for X in (frame, pl.from_pandas(frame)):
+            fitted = espalier.MonotonicRegressor(**own, not_missing={"q": words}).fit(X, y)
+            assert fitted.model_.info["features"][0]["words"] == grades
+            assert (np.diff(fitted.predict(steps)) >= 0).all()
+            np.testing.assert_array_equal(fitted.model_.predict(steps), fitted.predict(steps))
+    with pytest.raises(espalier.Error, match="not_missing: X has no column 'r'"):
+        espalier.MonotonicRegressor(not_missing={"r": "NA"}).fit(frame, y)
+
+
+def test_a_class_may_be_called_na():
+    y = np.where(np.arange(200) % 7 > 3, "NA", "x")
+    fitted = espalier.MonotonicClassifier(epochs=1).fit(np.arange(200).reshape(-1, 1) % 7, y)
+    assert fitted.classes_.tolist() == ["NA", "x"]
+    assert fitted.model_.info["training"]["train_rows"] == 160
+
+
+def test_dates_are_no_labels():
+    dates = np.array(["2019-01-01", "2020-01-01"], dtype="datetime64[D]")[np.arange(40) % 2]
+    X = np.arange(40).reshape(-1, 1)
+    for estimator in (espalier.MonotonicRegressor(), espalier.MonotonicClassifier()):
+        for y in (dates, dates.astype(str)):
+            with pytest.raises(espalier.Error):
+                estimator.fit(X, y)
+
+
+def test_words_that_training_never_saw_are_named():
+    frame = pd.DataFrame({"c": np.array(["a", "b"])[np.arange(60) % 2], "x": np.arange(60)})
+    fitted = fit(frame, np.arange(60) % 13)
+    strange = frame.assign(c="z")
+    for predict in (fitted.predict, fitted.model_.predict):
+        with pytest.warns(espalier.Warning, match="never saw 60 of 60 words, such as 'z'"):
+            predict(strange)

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -46,6 +47,36 @@ def test_validation_rows_choose_the_epoch():
     assert one.model_.info["training"]["valid_rows"] == 100
     assert one.history_["valid_metric"][-1] == pytest.approx(
         np.mean((one.predict(X[300:]) - Y[300:]) ** 2), rel=1e-3)
+
+
+@pytest.mark.parametrize("base, step", [(0, 1e-3), (1e8, 1), (1e9, 1e-3), (-1e15, 8), (1e30, 1e29)])
+def test_a_regressor_always_regresses(base, step):
+    values = base + step * np.round(8 * Y.astype(np.float64))
+    for y in (values, np.where(Y > 1, values.min(), values.max()), np.full(400, values[0])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", espalier.Warning)  # floats are too far apart to predict
+            fitted = MonotonicRegressor(epochs=1, ensemble=1).fit(X, y)
+        assert fitted.model_.task == "regression"
+        if y.std() > 0:
+            spread = np.abs(y).max() * 1e-6 + 10 * y.std()
+            assert np.abs(fitted.predict(X).astype(np.float64) - y.mean()).max() < spread
+
+
+def test_labels_that_no_float_holds_are_refused():
+    exact = Y.astype(np.float64)
+    for y in (exact * 1e300, np.where(Y > 1, 1e300, -1e300), exact * 1e-60):
+        with pytest.raises(espalier.Error, match="32-bit float"):
+            MonotonicRegressor(epochs=1).fit(X, y)
+
+
+def test_a_constant_in_the_labels_is_learned_like_none():
+    y = np.round(64 * Y.astype(np.float64))
+    y[-1] -= y.sum() % 400  # so that the mean is exact
+    plain = MonotonicRegressor(epochs=2, ensemble=1, valid_fraction=0).fit(X, y)
+    with pytest.warns(espalier.Warning, match="subtract a constant from the label"):
+        moved = MonotonicRegressor(epochs=2, ensemble=1, valid_fraction=0).fit(X, y + 2.0**33)
+    assert moved.model_.info["networks"] == plain.model_.info["networks"]
+    assert moved.model_.info["offset"] == plain.model_.info["offset"] + 2.0**33
 
 
 def test_weights_move_the_model_towards_the_heavy_rows():

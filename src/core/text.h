@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,17 +54,26 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// Nobody mistypes a longer word; and the time for a guess stays bounded.
+inline constexpr std::size_t kLongestGuess = 100;
+
 // The first of the closest candidates; none if even that differs in more than two letters and more
-// than a third of the word, or in all of them.
-inline std::optional<std::string> nearest(std::string_view word,
-                                          std::span<const std::string> candidates) {
+// than a third of the word, or in all of them, or if the word is very long. `name` gives the word
+// of a candidate.
+template <class Candidates, class Name = std::identity>
+std::optional<std::string> nearest(std::string_view word, const Candidates& candidates,
+                                   Name name = {}) {
+  if (word.size() > kLongestGuess) return std::nullopt;
   std::size_t limit = std::max<std::size_t>(2, word.size() / 3) + 1;
   std::optional<std::string> best;
-  for (const std::string& candidate : candidates) {
+  for (const auto& each : candidates) {
+    const std::string_view candidate = std::invoke(name, each);
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    if (longer - std::min(word.size(), candidate.size()) >= limit) continue;
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance >= limit || distance >= std::max(word.size(), candidate.size())) continue;
+    if (distance >= limit || distance >= longer) continue;
     limit = distance;
-    best = candidate;
+    best = std::string(candidate);
   }
   return best;
 }

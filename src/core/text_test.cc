@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "espalier/error.h"
 #include "espalier/text.h"
 
 namespace espalier {
@@ -38,12 +39,34 @@ TEST(Nearest, FindsNothingWhereNothingIsNear) {
   EXPECT_EQ(nearest("temperature", words), std::nullopt);
   EXPECT_EQ(nearest("", words), std::nullopt);
   EXPECT_EQ(nearest("xy", words), std::nullopt);
-  EXPECT_EQ(nearest("epochs", {}), std::nullopt);
+  EXPECT_EQ(nearest("epochs", std::vector<std::string>()), std::nullopt);
+}
+
+// A guess looks only at words of about the same length, and at none for a very long one.
+TEST(Nearest, IsBoundedForNamesOfAnyLength) {
+  const std::string huge(10'000'000, 'x');
+  EXPECT_EQ(nearest("ab", std::vector<std::string>{huge, "xx"}), std::nullopt);
+  EXPECT_EQ(nearest("age", std::vector<std::string>{huge, "ages"}), "ages");
+  EXPECT_EQ(nearest(huge, std::vector<std::string>{huge + "x", "x"}), std::nullopt);
 }
 
 TEST(Nearest, PrefersTheFirstOfEquals) {
   const std::vector<std::string> words = {"cat", "bat"};
   EXPECT_EQ(nearest("rat", words), "cat");
+}
+
+TEST(Error, MessagesKeepTheirEndsWhateverTheNamesInThem) {
+  const auto message = [](const std::string& name) {
+    return std::string(Error(ErrorKind::data, "t.csv: '" + name + "' is no number").what());
+  };
+  EXPECT_EQ(message("abc"), "t.csv: 'abc' is no number");
+  for (const char* letter : {"x", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x8c\xb1"}) {
+    std::string name;
+    for (int i = 0; i < 100'000; ++i) name += letter;
+    const std::string cut = message(name);
+    EXPECT_LT(cut.size(), 5000u);
+    EXPECT_TRUE(cut.starts_with("t.csv: '") && cut.ends_with("' is no number") && is_utf8(cut));
+  }
 }
 
 TEST(Text, KnowsWellFormedUtf8) {

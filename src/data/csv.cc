@@ -32,6 +32,10 @@ void check_options(const CsvOptions& options) {
   }
   if (options.skip_lines < 0) fail("skip_lines: wanted 0 or more");
   if (options.threads < 0) fail("threads: wanted 0 or more");
+  for (const auto& [column, words] : options.not_missing) {
+    if (std::find(words.begin(), words.end(), "") != words.end())
+      fail("not_missing: an empty cell is always missing");
+  }
 }
 
 class TableReader {
@@ -86,7 +90,8 @@ class TableReader {
   }
 
   void read_header() {
-    if (!rows_.begin_row(true)) fail("no header: the file is empty");
+    rows_.pass_blank_lines();
+    if (!rows_.begin_row()) fail("no header: the file is empty");
     for (bool more = true; more;) {
       const Cell cell = rows_.next();
       columns_.emplace_back(std::string(cell.text));
@@ -112,15 +117,20 @@ class TableReader {
   void choose_columns() {
     for (const auto& [name, type] : options_.types) require_column(name);
     for (const auto& [name, words] : options_.column_missing) require_column(name);
+    for (const auto& [name, words] : options_.not_missing) require_column(name);
     for (const std::string& name : options_.drop) require_column(name);
+    for (const std::string& name : options_.keep_text) require_column(name);
     const NameSet drop(options_.drop.begin(), options_.drop.end());
     const NameSet only(options_.only.begin(), options_.only.end());
+    const NameSet keep_text(options_.keep_text.begin(), options_.keep_text.end());
     bool any = false;
     for (ColumnReader& column : columns_) {
       const std::string& name = column.name();
       if (name.empty() || drop.contains(name) || !(only.empty() || only.contains(name))) continue;
       const auto type = options_.types.find(name);
-      column.want(type == options_.types.end() ? nullptr : &type->second, missing_words(name));
+      column.want(type == options_.types.end() ? nullptr : &type->second, missing_words(name),
+                  not_missing_words(name));
+      if (keep_text.contains(name)) column.keep_text();
       any = true;
     }
     if (!any) fail("no columns left to read");
@@ -135,19 +145,24 @@ class TableReader {
     return words;
   }
 
+  std::vector<std::string> not_missing_words(const std::string& column) const {
+    const auto own = options_.not_missing.find(column);
+    return own == options_.not_missing.end() ? std::vector<std::string>() : own->second;
+  }
+
   void require_column(const std::string& wanted) const {
     constexpr std::size_t kMaxListed = 20;
     if (names_.contains(wanted)) return;
-    std::vector<std::string> names;
-    std::string list;
-    for (const ColumnReader& column : columns_) {
-      if (column.name().empty()) continue;
-      names.push_back(printable(column.name()));
-      list += (list.empty() ? "" : ", ") + names.back();
-    }
     std::string message = fmt::format("no column '{}'", printable(wanted));
-    if (const auto meant = nearest(wanted, names)) message += fmt::format("; is it '{}'?", *meant);
-    if (names.size() <= kMaxListed) message += fmt::format(" (it has {})", list);
+    if (const auto meant = nearest(wanted, columns_, &ColumnReader::name))
+      message += fmt::format("; is it '{}'?", printable(*meant));
+    if (columns_.size() <= kMaxListed) {
+      std::vector<std::string> names;
+      for (const ColumnReader& column : columns_) {
+        if (!column.name().empty()) names.push_back(printable(column.name()));
+      }
+      message += fmt::format(" (it has {})", fmt::join(names, ", "));
+    }
     fail(message);
   }
 

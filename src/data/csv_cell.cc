@@ -13,7 +13,8 @@
 namespace espalier {
 namespace {
 
-// For a decimal number whose magnitude float cannot hold: is it too large, rather than too small?
+// For a decimal number whose magnitude no float or double holds: is it too large, rather than too
+// small?
 bool is_huge(std::string_view text) {
   const std::size_t e = std::min(text.find_first_of("eE"), text.size());
   const std::string_view mantissa = text.substr(0, e);
@@ -29,13 +30,14 @@ bool is_huge(std::string_view text) {
   return exponent > first - point;
 }
 
-bool parse_long_number(std::string_view text, float& value) {
+template <class Float>
+bool parse_long_number(std::string_view text, Float& value) {
   const char* end = text.data() + text.size();
   const auto [stop, failure] = std::from_chars(text.data(), end, value);
   // "nan(...)" is the one thing from_chars takes that nobody means as a number.
   if (stop != end || failure == std::errc::invalid_argument || text.ends_with(')')) return false;
   if (failure == std::errc::result_out_of_range) {
-    value = is_huge(text) ? std::numeric_limits<float>::infinity() : 0.0f;
+    value = is_huge(text) ? std::numeric_limits<Float>::infinity() : 0;
   }
   return true;
 }
@@ -50,15 +52,29 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
-bool parse_number(std::string_view text, float& value) {
+bool parse_number(std::string_view text, Number& number) {
   const char* const end = text.data() + text.size();
-  if (!text.empty() && parse_short_decimal(text.data(), end, value) == end) return true;
+  if (!text.empty() && parse_short_decimal(text.data(), end, number) == end) return true;
   const bool is_negative = text.starts_with('-');
   if (is_negative || text.starts_with('+')) text.remove_prefix(1);
   if (text.starts_with('-')) return false;  // from_chars would take a second sign
-  if (!parse_long_number(text, value)) return false;
-  if (is_negative) value = -value;
+  if (!parse_long_number(text, number.rounded) || !parse_long_number(text, number.exact))
+    return false;
+  if (is_negative) number = {-number.rounded, -number.exact};
   return true;
+}
+
+std::string_view shortest_plain(std::string_view text) {
+  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+  const std::size_t point = digits.find('.');
+  const bool is_plain = digits.find_first_not_of(".0123456789") == digits.npos && point != 0 &&
+                        point != digits.npos && digits.find('.', point + 1) == digits.npos &&
+                        (digits[0] != '0' || point == 1);
+  if (!is_plain) return text;
+  std::size_t size = text.find_last_not_of('0') + 1;
+  if (text[size - 1] == '.') --size;
+  const std::string_view shortest = text.substr(0, size);
+  return shortest == "-0" ? shortest.substr(1) : shortest;
 }
 
 bool means_missing(std::string_view text) noexcept {
@@ -67,6 +83,14 @@ bool means_missing(std::string_view text) noexcept {
     return std::equal(text.begin(), text.end(), word.begin(), word.end(),
                       [](char a, char b) { return to_lower(a) == b; });
   });
+}
+
+bool means_missing(std::string_view cell, const std::vector<std::string>& missing,
+                   const std::vector<std::string>& not_missing) noexcept {
+  const auto has = [cell](const std::vector<std::string>& words) {
+    return std::find(words.begin(), words.end(), cell) != words.end();
+  };
+  return has(missing) || (means_missing(cell) && (cell.empty() || !has(not_missing)));
 }
 
 std::string printable(std::string_view text) {

@@ -44,9 +44,9 @@ TEST(ParseNumber, ReadsDecimals) {
       {"+INF", kInfinity},
   };
   for (const auto& [text, wanted] : cases) {
-    float value = -1;
-    EXPECT_TRUE(parse_number(text, value)) << text;
-    EXPECT_EQ(value, wanted) << text;
+    Number number;
+    EXPECT_TRUE(parse_number(text, number)) << text;
+    EXPECT_EQ(number.rounded, wanted) << text;
   }
 }
 
@@ -68,9 +68,9 @@ TEST(ParseNumber, GoesToInfinityAndZeroBeyondTheRangeOfFloat) {
       {"0e99999", 0.0f},
   };
   for (const auto& [text, wanted] : cases) {
-    float value = -1;
-    EXPECT_TRUE(parse_number(text, value)) << text;
-    EXPECT_EQ(value, wanted) << text;
+    Number number;
+    EXPECT_TRUE(parse_number(text, number)) << text;
+    EXPECT_EQ(number.rounded, wanted) << text;
   }
 }
 
@@ -79,8 +79,8 @@ TEST(ParseNumber, RefusesAnythingElse) {
        {"",      ".",    "+",    "-",      "--1",  "+-1", "-+1",       "1 2", "1,2",
         "1.2.3", "0x10", "1e",   "e5",     "1e+",  "abc", "1a",        "$5",  "5%",
         "1_000", "in",   "info", "nan(1)", "12/3", "1-2", "2019-01-01"}) {
-    float value = 0;
-    EXPECT_FALSE(parse_number(text, value)) << text;
+    Number number;
+    EXPECT_FALSE(parse_number(text, number)) << text;
   }
 }
 
@@ -90,25 +90,30 @@ RC_GTEST_PROP(ParseNumber, AgreesWithTheStandardLibraryOnShortDecimals, ()) {
   text.insert(*rc::gen::inRange<std::size_t>(0, text.size() + 1), ".");
   float wanted = 0;
   std::from_chars(text.data(), text.data() + text.size(), wanted);
-  float value = 0;
-  RC_ASSERT(parse_number(text, value));
-  RC_ASSERT(value == wanted);
+  Number number;
+  RC_ASSERT(parse_number(text, number));
+  RC_ASSERT(number.rounded == wanted);
 }
 
 RC_GTEST_PROP(ParseNumber, ReadsBackWhatWasPrinted, (float number)) {
   std::array<char, 32> digits;
   const char* end = std::to_chars(digits.begin(), digits.end(), number).ptr;
-  float value = 0;
+  Number value;
   RC_ASSERT(parse_number({digits.begin(), end}, value));
-  RC_ASSERT(value == number);
+  RC_ASSERT(value.rounded == number);
 }
 
 // Both must read the same number. Infinities and zeros beyond the range have tests of their own.
 void expect_as_the_standard_library(const std::string& text) {
-  float wanted = 0, value = -1;
-  std::from_chars(text.data(), text.data() + text.size(), wanted);
-  ASSERT_TRUE(parse_number(text, value)) << text;
-  ASSERT_EQ(std::bit_cast<std::uint32_t>(value), std::bit_cast<std::uint32_t>(wanted)) << text;
+  Number wanted, number;
+  std::from_chars(text.data(), text.data() + text.size(), wanted.rounded);
+  std::from_chars(text.data(), text.data() + text.size(), wanted.exact);
+  ASSERT_TRUE(parse_number(text, number)) << text;
+  const auto bits = [](const Number& n) {
+    return std::pair(std::bit_cast<std::uint32_t>(n.rounded),
+                     std::bit_cast<std::uint64_t>(n.exact));
+  };
+  ASSERT_EQ(bits(number), bits(wanted)) << text;
 }
 
 TEST(ParseNumber, AgreesWithTheStandardLibraryOnRandomDigits) {
@@ -146,6 +151,16 @@ TEST(ParseNumber, AgreesWithTheStandardLibraryBesideTheHalvesOfFloats) {
       expect_as_the_standard_library(cut);
     }
   }
+}
+
+TEST(ShortestPlain, WritesTheSameNumberWithTheFewestDigits) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"1", "1"},       {"1.0", "1"},       {"1.00", "1"},  {"1.", "1"},    {"-2.50", "-2.5"},
+      {"0.0", "0"},     {"-0.0", "0"},      {"10.0", "10"}, {"100", "100"}, {"0.10", "0.1"},
+      {"007", "007"},   {"007.0", "007.0"}, {"1e0", "1e0"}, {".50", ".50"}, {"1.2.0", "1.2.0"},
+      {"a1.0", "a1.0"}, {"", ""},           {"-", "-"},     {".", "."},     {"1.0a", "1.0a"},
+      {"+1.0", "+1.0"}, {"--1.0", "--1.0"}, {"-.0", "-.0"}};
+  for (const auto& [text, wanted] : cases) EXPECT_EQ(shortest_plain(text), wanted) << text;
 }
 
 TEST(Missing, IsAnEmptyCellOrAUsualWordInAnyCase) {

@@ -1,55 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/csv_column.h"
 
+#include <cmath>
+#include <span>
+
 #include "espalier/csv.h"
 
 namespace espalier {
 
-void ColumnReader::want(const ColumnType* type, std::vector<std::string> missing) {
+void ColumnReader::want(const ColumnType* type, std::vector<std::string> missing,
+                        std::vector<std::string> not_missing) {
+  std::erase_if(missing, [&](const std::string& word) {
+    return std::find(not_missing.begin(), not_missing.end(), word) != not_missing.end();
+  });
   is_wanted_ = true;
   type_is_given_ = type != nullptr;
   role_ = type_is_given_ && *type == ColumnType::category ? Role::category : Role::number;
   for (const std::string& word : missing) {
-    float number;
-    if (parse_number(trim(word), number)) missing_numbers_.push_back(number);
+    Number number;
+    if (parse_number(trim(word), number)) missing_numbers_.push_back(number.exact);
   }
   column_.missing = std::move(missing);
+  column_.not_missing = std::move(not_missing);
 }
 
 void ColumnReader::make_room(std::size_t num_rows) {
   if (role_ == Role::done) return;
   column_.numbers = std::vector<float>(role_ == Role::number ? num_rows : 0);
-  column_.codes = std::vector<std::int32_t>(role_ == Role::category ? num_rows : 0);
+  column_.exact = std::vector<double>(keeps_exact_ ? num_rows : 0);
+  column_.codes = std::vector<std::int32_t>(has_words() ? num_rows : 0);
 }
 
 bool ColumnReader::set_number_or_missing(std::size_t row, const Cell& cell, ColumnPart& part) {
   const std::string_view text = cell.quoted ? trim(cell.text) : cell.text;
-  float number;
-  if (parse_number(text, number)) {
-    set_number(row, number);
-  } else if (is_missing(text)) {
-    column_.numbers[row] = kMissing;
+  Number number;
+  if (is_missing(text)) {
+    set_number(row, {kMissing, kMissing}, part);
+  } else if (parse_number(text, number) && !(std::isnan(number.rounded) && is_not_missing(text))) {
+    set_number(row, number, part);
   } else {
     part.met_word = true;
     return !type_is_given_;
   }
+  if (keeps_text_) set_word(row, cell, part);
   return true;
 }
 
-void ColumnReader::finish(const std::vector<FilledRows>& rows,
+void ColumnReader::guess(std::size_t num_rows, const ColumnPart& part) {
+  if (role_ != Role::number) return;
+  if (part.met_word) role_ = Role::category;
+  keeps_exact_ =
+      !part.met_word && part.was_rounded && floats_blur(std::span(column_.numbers).first(num_rows));
+}
+
+bool ColumnReader::finish(const std::vector<FilledRows>& rows,
                           const std::vector<ColumnPart*>& parts) {
-  if (role_ == Role::category) {
-    finish_words(rows, parts);
-  } else {
+  if (role_ == Role::number && !finish_numbers(rows, parts)) return false;
+  if (has_words()) finish_words(rows, parts);
+  if (role_ == Role::category) column_.type = ColumnType::category;
+  role_ = Role::done;
+  return true;
+}
+
+bool ColumnReader::finish_numbers(const std::vector<FilledRows>& rows,
+                                  const std::vector<ColumnPart*>& parts) {
+  const auto any = [&](bool ColumnPart::*flag) {
+    return std::any_of(parts.begin(), parts.end(), [flag](const auto* p) { return p->*flag; });
+  };
+  if (any(&ColumnPart::met_word)) {
+    role_ = Role::category;
+    keeps_exact_ = false;
+    return false;
+  }
+  const auto close_gaps = [&](auto& cells) {
     std::size_t end = 0;
     for (const FilledRows& chunk : rows) {
-      const float* const from = column_.numbers.data() + chunk.first;
-      if (end != chunk.first) std::copy_n(from, chunk.count, column_.numbers.data() + end);
+      const auto from = cells.begin() + static_cast<std::ptrdiff_t>(chunk.first);
+      const auto to = cells.begin() + static_cast<std::ptrdiff_t>(end);
+      if (end != chunk.first) std::copy_n(from, chunk.count, to);
       end += chunk.count;
     }
-    column_.numbers.resize(end);
-  }
-  role_ = Role::done;
+    cells.resize(end);
+  };
+  close_gaps(column_.numbers);
+  const bool wants_exact = any(&ColumnPart::was_rounded) && floats_blur(column_.numbers);
+  const bool is_complete = keeps_exact_ || !wants_exact;
+  if (keeps_exact_) close_gaps(column_.exact);
+  if (!wants_exact) column_.exact = {};
+  keeps_exact_ = wants_exact;
+  return is_complete;
 }
 
 void ColumnReader::finish_words(const std::vector<FilledRows>& rows,
@@ -69,12 +108,15 @@ void ColumnReader::finish_words(const std::vector<FilledRows>& rows,
   }
   column_.codes.resize(end);
   column_.words = words.take_words();
-  column_.type = ColumnType::category;
+}
+
+bool ColumnReader::is_not_missing(std::string_view text) const {
+  const auto& list = column_.not_missing;
+  return std::find(list.begin(), list.end(), text) != list.end();
 }
 
 bool ColumnReader::is_missing(std::string_view text) const {
-  const auto& list = column_.missing;
-  return means_missing(text) || std::find(list.begin(), list.end(), text) != list.end();
+  return means_missing(text, column_.missing, column_.not_missing);
 }
 
 }  // namespace espalier

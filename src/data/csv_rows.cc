@@ -27,7 +27,7 @@ std::size_t RowReader::guess() {
   for (ColumnReader& column : columns_) column.make_room(chunk.max_rows);
   walk(chunk, rows_.line());
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    if (chunk.parts[c].met_word) columns_[c].turn();
+    columns_[c].guess(chunk.num_rows, chunk.parts[c]);
   }
   return chunk.num_rows;
 }
@@ -47,7 +47,7 @@ std::size_t RowReader::read(int threads, std::size_t chunk_bytes) {
     chunk.first_row = room;
     room += chunk.max_rows;
   }
-  // Only columns in which the first word turned up in a walk need another one.
+  // Only columns in which a walk met the first word, or numbers that floats blur, need another one.
   for (bool is_finished = false; !is_finished;) {
     pool.run(num_columns, [&](int c) { columns_[static_cast<std::size_t>(c)].make_room(room); });
     walk(chunks, pool);
@@ -68,8 +68,7 @@ std::vector<RowReader::Chunk> RowReader::cut(std::size_t chunk_bytes) const {
   const char* at = rows_.position();
   while (at != rows_.end()) {
     const bool is_last = static_cast<std::size_t>(rows_.end() - at) <= chunk_bytes;
-    const char* const end =
-        is_last ? rows_.end() : rows_.row_after(at + chunk_bytes, skips_blank_lines());
+    const char* const end = is_last ? rows_.end() : rows_.row_after(at + chunk_bytes);
     chunks.push_back({.begin = at, .end = end});
     at = end;
   }
@@ -109,12 +108,11 @@ void RowReader::walk(Chunk& chunk, std::size_t line) {
   chunk.parts = std::vector<ColumnPart>(columns_.size());
   chunk.num_rows = 0;
   CsvScanner scanner = rows_.moved_to(chunk.begin, line);
-  while (chunk.num_rows < chunk.max_rows && scanner.begin_row(skips_blank_lines()) &&
-         scanner.position() < chunk.end) {
+  while (chunk.num_rows < chunk.max_rows && scanner.begin_row() && scanner.position() < chunk.end) {
     read_row(scanner, chunk);
     ++chunk.num_rows;
   }
-  scanner.begin_row(skips_blank_lines());
+  scanner.begin_row();
   chunk.next_row = scanner.position();
   chunk.num_lines = scanner.line() - line;
   chunk.has_failed = false;
@@ -125,11 +123,11 @@ void RowReader::read_row(CsvScanner& scanner, Chunk& chunk) {
   const std::size_t width = columns_.size();
   for (std::size_t c = 0; c < width; ++c) {
     ColumnReader& column = columns_[c];
-    float number;
+    Number number;
     bool ends_row;
     if (column.wants_numbers() && scanner.next_number(number, ends_row)) {
       if (ends_row != (c + 1 == width)) fail_ragged(scanner, c + 1, ends_row);
-      column.set_number(row, number);
+      column.set_number(row, number, chunk.parts[c]);
       continue;
     }
     const Cell cell = scanner.next();
@@ -147,17 +145,16 @@ bool RowReader::finish_column(std::size_t column, std::vector<Chunk>& chunks) {
   for (Chunk& chunk : chunks) {
     rows.push_back({chunk.first_row, chunk.num_rows});
     parts.push_back(&chunk.parts[column]);
-    if (parts.back()->met_word) {
-      reader.turn();
-      return false;
-    }
   }
-  reader.finish(rows, parts);
-  return true;
+  return reader.finish(rows, parts);
 }
 
 void RowReader::fail_ragged(CsvScanner& scanner, std::size_t num_cells, bool at_end) const {
   const std::size_t line = scanner.line_of_row();
+  if (scanner.row_is_blank()) {
+    fail(line, fmt::format("an empty line, wanted {} cells as in the {}", columns_.size(),
+                           places_.names));
+  }
   while (!at_end) {
     at_end = scanner.next().ends_row;
     ++num_cells;

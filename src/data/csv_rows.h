@@ -51,7 +51,6 @@ class RowReader {
     bool has_failed = false;
   };
 
-  bool skips_blank_lines() const { return columns_.size() > 1; }
   std::vector<Chunk> cut(std::size_t chunk_bytes) const;
   std::size_t most_rows(const Chunk& chunk) const;
   void walk(std::vector<Chunk>& chunks, ThreadPool& pool);

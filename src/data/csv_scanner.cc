@@ -73,12 +73,9 @@ void CsvScanner::pass_blank_lines() {
   }
 }
 
-const char* CsvScanner::row_after(const char* at, bool skip_blank_lines) const {
+const char* CsvScanner::row_after(const char* at) const {
   at = std::find_if(at, end_, is_line_break);
-  if (at == end_) return end_;
-  CsvScanner scanner = moved_to(after_line_break(at, end_), 0);
-  scanner.begin_row(skip_blank_lines);
-  return scanner.position();
+  return at == end_ ? end_ : after_line_break(at, end_);
 }
 
 Cell CsvScanner::next_quoted(const char* quote) {

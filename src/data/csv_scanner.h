@@ -43,13 +43,21 @@ class CsvScanner {
   // `name` stands for the file in messages; `line` is the number of the first line of `text`.
   CsvScanner(std::string_view text, char delimiter, std::string_view name, std::size_t line);
 
-  // Goes to the next row; false at the end. Blank lines are passed over, or else count as rows of
-  // one empty cell; those at the end of the text are never rows.
-  bool begin_row(bool skip_blank_lines) {
-    if (skip_blank_lines) pass_blank_lines();
+  // Goes to the next row; false at the end. A blank line is a row of one empty cell, but not at the
+  // end of the text.
+  bool begin_row() {
+    row_ = at_;
     line_of_row_ = line_;
     return at_ != end_;
   }
+
+  // Whether there is nothing in the line where the row begins.
+  bool row_is_blank() const {
+    const char* at = pass_blanks(row_);
+    return at == end_ || *at == '\n' || *at == '\r';
+  }
+
+  void pass_blank_lines();
 
   // The next cell of the row. Throws Error (data) for a quote that does not end a cell.
   Cell next() {
@@ -65,9 +73,9 @@ class CsvScanner {
 
   // The next cell if it is a number that is read in passing, as nearly all are; else false, and the
   // cell is still the next one.
-  bool next_number(float& value, bool& ends_row) {
+  bool next_number(Number& number, bool& ends_row) {
     if (!may_read_numbers_) return false;
-    const char* const stop = parse_short_decimal(pass_blanks(at_), end_, value);
+    const char* const stop = parse_short_decimal(pass_blanks(at_), end_, number);
     if (stop == nullptr || !(stop == end_ || (kind(*stop) & kStop))) return false;
     line_of_cell_ = line_;
     ends_row = end_cell(stop);
@@ -83,7 +91,7 @@ class CsvScanner {
   }
 
   // Where the row after the next line break begins, if `at` is not in quotes.
-  const char* row_after(const char* at, bool skip_blank_lines) const;
+  const char* row_after(const char* at) const;
 
   std::size_t line_of_row() const { return line_of_row_; }
   std::size_t line_of_cell() const { return line_of_cell_; }
@@ -117,11 +125,11 @@ class CsvScanner {
     return true;
   }
 
-  void pass_blank_lines();
   Cell next_quoted(const char* quote);
 
   const char* at_;
   const char* end_;
+  const char* row_ = nullptr;
   char delimiter_;
   bool may_read_numbers_;  // no number has the delimiter in it
   std::array<std::uint8_t, 256> kinds_{};

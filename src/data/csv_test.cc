@@ -82,7 +82,7 @@ TEST(Csv, ReadsWhatOthersWrite) {
        "a:1;b=x"},
       {"a byte order mark before a quote", "\xEF\xBB\xBF\"a\",b\n1,x\n", "a:1;b=x"},
       {"spaces around cells", " a ,\tb\n 1 , x\t\n", "a:1;b=x"},
-      {"blank lines", "\n\na,b\n\n1,x\n  \n\n2,y\n\n \n", "a:1 2;b=x y"},
+      {"blank lines", "\n\na,b\n1,x\n2,y\n\n \n", "a:1 2;b=x y"},
       {"an unnamed index column", ",a,b\n0,1,x\n1,2,y\n", "a:1 2;b=x y"},
       {"a quoted unnamed index column", "\"\",\"a\"\n\"1\",5\n\"2\",6\n", "a:5 6"},
       {"a delimiter at the end of each line", "a,b,\n1,x,\n2,y,\n", "a:1 2;b=x y"},
@@ -155,6 +155,20 @@ TEST(Csv, KnowsMissingCells) {
        "a:_ _;b:_ 7",
        {.missing = {"-1"}, .column_missing = {{"a", {"7"}}}}},
   });
+  expect_tables({
+      {"a usual word that is not missing in one column",
+       "a,b\nNA,NA\nEx,\n,1\n",
+       "a=NA Ex _;b:_ _ 1",
+       {.not_missing = {{"a", {"NA"}}}}},
+      {"one that would be a number",
+       "a,b\nnan,nan\n1,2\n",
+       "a=nan 1;b:_ 2",
+       {.not_missing = {{"a", {"nan"}}}}},
+      {"a word of all columns",
+       "a,b\n-1,-1\n2,2\n",
+       "a:-1 2;b:_ 2",
+       {.missing = {"-1"}, .not_missing = {{"a", {"-1"}}}}},
+  });
   const Table table =
       parse_csv("a,b\n1,2\n", {.missing = {"-"}, .column_missing = {{"a", {"96"}}}});
   EXPECT_EQ(table.columns[0].missing, (std::vector<std::string>{"-", "96"}));
@@ -170,6 +184,37 @@ TEST(Csv, ChoosesColumns) {
       {"only", "a,b,c\n1,2,3\n", "a:1;c:3", {.only = {"c", "a", "absent"}}},
       {"only and dropped", "a,b,c\n1,2,3\n", "c:3", {.drop = {"a"}, .only = {"c", "a"}}},
   });
+}
+
+TEST(Csv, KeepsTheTextOfNumbersWhereAsked) {
+  const std::string text = "id,x\n16777217,1\n007,2\n NA ,3\n1.50,4\n";
+  const Table table = parse_csv(text, {.keep_text = {"id"}});
+  const Column& id = table.columns[0];
+  EXPECT_EQ(id.type, ColumnType::number);
+  EXPECT_EQ(id.numbers[1], 7);
+  EXPECT_EQ(id.words, (std::vector<std::string>{"16777217", "007", "1.50"}));
+  EXPECT_EQ(id.codes, (std::vector<std::int32_t>{0, 1, kMissingCode, 2}));
+  EXPECT_TRUE(table.columns[1].codes.empty());
+}
+
+// Doubles stand beside the floats exactly where those blur the numbers of the file.
+TEST(Csv, KeepsDoublesWhereFloatsBlur) {
+  const auto exact = [](const char* text) { return parse_csv(text).columns[0].exact; };
+  using Doubles = std::vector<double>;
+  EXPECT_EQ(exact("a\n16777217\n16777219\n16777221\n"), (Doubles{16777217, 16777219, 16777221}));
+  EXPECT_EQ(exact("a\n0.1\n0.2\n"), (Doubles{0.1, 0.2}));
+  EXPECT_EQ(exact("a\n0.1\n1e300\n3\n"), (Doubles{0.1, 1e300, 3}));
+  EXPECT_EQ(exact("a\n0.1\n0.2\n0.3\n"), Doubles());
+  EXPECT_EQ(exact("a\n16777216\n16777218\n16777220\n"), Doubles());
+  // Known only when the last row is read, whatever the first ones looked like.
+  std::string late = "a,b\n", early = "a,b\n0,1\n1,1\n2,1\n";
+  for (int i = 0; i < 500; ++i) {
+    late += "1,1\n";
+    early += "16777217,1\n";
+  }
+  EXPECT_EQ(parse_csv(late + "1.1,1\n").columns[0].exact.back(), 1.1);
+  EXPECT_EQ(parse_csv(late + "1.1,1\n2.2,1\n").columns[0].exact, Doubles());
+  EXPECT_EQ(parse_csv(early).columns[0].exact, Doubles());
 }
 
 TEST(Csv, RefusesWhatIsNoTable) {
@@ -192,6 +237,10 @@ TEST(Csv, RefusesWhatIsNoTable) {
           {"no columns left", "a\n1\n", "t.csv: no columns left to read", {.drop = {"a"}}},
           {"no columns left", "a\n1\n", "t.csv: no columns left to read", {.only = {"b"}}},
           {"duplicate names", "\na,b,a\n1,2,3\n", "t.csv: two columns are named 'a'"},
+          {"an empty line", "a,b\n1,2\n\n3,4\n",
+           "t.csv:3: an empty line, wanted 2 cells as in the header"},
+          {"a line of spaces", "a,b\n1,2\n3,4\n  \n5,6\n",
+           "t.csv:4: an empty line, wanted 2 cells as in the header"},
           {"too few cells", "a,b,c\n1,2,3\n1,2\n", "t.csv:3: 2 cells, wanted 3 as in the header"},
           {"too many cells", "a,b\n1,2,3,4\n", "t.csv:2: 4 cells, wanted 2 as in the header"},
           {"names do not fit",
@@ -220,7 +269,7 @@ TEST(Csv, CountsPhysicalLines) {
                 {
                     {"plain", "a,b\n1,2\n1,abc\n", at(3), numbers},
                     {"CRLF", "a,b\r\n1,2\r\n1,abc\r\n", at(3), numbers},
-                    {"blank lines", "\na,b\n\n\n1,abc\n", at(5), numbers},
+                    {"blank lines", "\n\n\na,b\n1,abc\n", at(5), numbers},
                     {"skipped lines", "x\n\"\ny\na,b\n1,abc\n", at(5), skipping(3)},
                     {"breaks in cells", "a,b\n\"\n\r\n\",1\n\"\n\",abc\n", at(6), numbers},
                     {"breaks in the header", "\"a\n\",b\n1,abc\n", at(3), numbers},

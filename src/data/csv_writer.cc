@@ -57,7 +57,10 @@ void append_cell(std::string& out, const Column& column, std::size_t row) {
     if (code != kMissingCode) append_text(out, column.words[static_cast<std::size_t>(code)]);
   } else if (const float number = column.values()[row]; !std::isnan(number)) {
     char digits[32];
-    out.append(digits, std::to_chars(digits, std::end(digits), number).ptr);
+    const auto end = column.exact.empty()
+                         ? std::to_chars(digits, std::end(digits), number)
+                         : std::to_chars(digits, std::end(digits), column.exact[row]);
+    out.append(digits, end.ptr);
   }
 }
 

@@ -9,9 +9,10 @@
 #include <limits>
 #include <numeric>
 #include <span>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "core/text.h"
+#include "data/csv_cell.h"
 #include "espalier/error.h"
 
 namespace espalier {
@@ -19,7 +20,8 @@ namespace espalier {
 namespace {
 
 [[noreturn]] void fail(const Table& table, const std::string& column, std::string_view message) {
-  throw Error(ErrorKind::data, fmt::format("{}: column '{}': {}", table.name, column, message));
+  throw Error(ErrorKind::data,
+              fmt::format("{}: column '{}': {}", table.name, printable(column), message));
 }
 
 // Rows are counted in 32 bits.
@@ -28,14 +30,57 @@ void require_countable(const Table& table) {
   throw Error(ErrorKind::unsupported, fmt::format("{}: more than 2^32 - 1 rows", table.name));
 }
 
-const Column& require_numbers(const Table& table, const std::string& name) {
-  const Column& column = require_column(table, name);
+const Column& require_numbers(const Table& table, const Column& column) {
   if (column.type != ColumnType::number) {
     const std::string example =
-        column.words.empty() ? "" : fmt::format(" such as '{}'", column.words.front());
-    fail(table, name, fmt::format("has words{}, wanted numbers", example));
+        column.words.empty() ? "" : fmt::format(" such as '{}'", printable(column.words.front()));
+    fail(table, column.name, fmt::format("has words{}, wanted numbers", example));
   }
   return column;
+}
+
+const Column& require_found(const Table& table, const Column* column, const std::string& name) {
+  if (column != nullptr) return *column;
+  const auto guess = nearest(name, table.columns, &Column::name);
+  throw Error(ErrorKind::data,
+              fmt::format("{}: no column '{}'{}", table.name, printable(name),
+                          guess ? fmt::format("; did you mean '{}'?", printable(*guess)) : ""));
+}
+
+template <class Float>
+std::string fewest_digits(Float value) {
+  char buffer[32];
+  const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
+  return std::string(buffer, result.ptr);
+}
+
+// The classes of a label that is written as numbers. Older model files have them rounded to floats,
+// so doubles decide only where floats cannot.
+class NumberClasses {
+ public:
+  explicit NumberClasses(const Label& label) {
+    parse_number(label.negative, negative_);
+    parse_number(label.positive, positive_);
+  }
+
+  bool is_negative(double value) const { return is(negative_, value); }
+  bool is_positive(double value) const { return is(positive_, value); }
+
+ private:
+  bool is(const Number& wanted, double value) const {
+    if (negative_.rounded == positive_.rounded) return value == wanted.exact;
+    return static_cast<float>(value) == wanted.rounded;
+  }
+
+  Number negative_, positive_;
+};
+
+[[noreturn]] void fail_class(const Label& label, const Table& table, const Column& column,
+                             std::size_t row) {
+  fail(
+      table, label.name,
+      fmt::format("row {}: '{}' is neither '{}' nor '{}'", row + 1, printable(word_at(column, row)),
+                  printable(label.negative), printable(label.positive)));
 }
 
 // Feature `f` of the rows of a dataset from `first` on.
@@ -64,48 +109,41 @@ void encode_words(const Column& column, const Rows& rows, const CellsOfFeature& 
   }
 }
 
-std::unordered_map<std::string, std::size_t> index_words(const Feature& feature) {
-  std::unordered_map<std::string, std::size_t> index;
-  for (std::size_t i = 0; i < num_own_words(feature); ++i) index.emplace(feature.words[i], i);
-  return index;
-}
-
 // place(value) is the number that stands for a value of a number or for the index of an ordered
 // word; NaN is missing.
 template <class Place>
-void encode_feature(const Feature& feature, const Table& table, const Rows& rows,
+void encode_feature(const Feature& feature, const ColumnIndex& columns, const Rows& rows,
                     const CellsOfFeature& cells, Place&& place) {
   if (feature.kind == FeatureKind::number) {
-    const std::span<const float> values = require_numbers(table, feature.name).values();
+    const std::span<const float> values = columns.require_numbers(feature.name).values();
     for (std::size_t i = 0; i < rows.size(); ++i) cells[i] = place(values[rows[i]]);
     return;
   }
-  const auto index = index_words(feature);
-  const Column& column = require_column(table, feature.name);
+  const FeatureWords words(feature);
+  const Column& column = columns.require(feature.name);
   if (feature.kind == FeatureKind::ordered) {
     encode_words(column, rows, cells, [&](const std::string& word) {
-      const auto found = index.find(word);
-      return place(found != index.end() ? static_cast<float>(found->second)
-                                        : std::numeric_limits<float>::quiet_NaN());
+      const auto found = words.find(word);
+      return place(found ? static_cast<float>(*found) : std::numeric_limits<float>::quiet_NaN());
     });
     return;
   }
   const std::size_t unseen = num_own_words(feature);
   encode_words(column, rows, cells, [&](const std::string& word) {
-    const auto found = index.find(word);
-    return static_cast<float>(found == index.end() ? unseen : found->second);
+    return static_cast<float>(words.find(word).value_or(unseen));
   });
 }
 
 // Adds some rows of a table to a dataset, without labels and weights.
-void append_features(const Schema& schema, const Table& table, const Rows& rows, Dataset& data) {
+void append_features(const Schema& schema, const ColumnIndex& columns, const Rows& rows,
+                     Dataset& data) {
   const std::size_t first = data.num_rows;
   data.num_rows += rows.size();
   data.num_features = schema.features.size();
   data.cells.resize(data.num_rows * data.num_features);
   for (std::size_t f = 0; f < schema.features.size(); ++f) {
     const Feature& feature = schema.features[f];
-    encode_feature(feature, table, rows, {data, first, f},
+    encode_feature(feature, columns, rows, {data, first, f},
                    [&](float value) { return encode_number(feature, value); });
   }
 }
@@ -119,6 +157,7 @@ void drop_rows(std::size_t count, Table& table) {
   };
   for (Column& column : table.columns) {
     drop(column.numbers);
+    drop(column.exact);
     drop(column.codes);
     if (!column.borrowed.empty()) column.borrowed = column.borrowed.subspan(count);
   }
@@ -126,10 +165,9 @@ void drop_rows(std::size_t count, Table& table) {
 }
 
 void keep_features(const Schema& schema, Table& table) {
-  std::erase_if(table.columns, [&](const Column& column) {
-    return std::none_of(schema.features.begin(), schema.features.end(),
-                        [&](const Feature& feature) { return feature.name == column.name; });
-  });
+  std::unordered_set<std::string_view> names;
+  for (const Feature& feature : schema.features) names.insert(feature.name);
+  std::erase_if(table.columns, [&](const Column& column) { return !names.contains(column.name); });
 }
 
 }  // namespace
@@ -145,26 +183,53 @@ Rows all_rows(const Table& table) {
   return rows;
 }
 
-const Column& require_column(const Table& table, const std::string& name) {
-  if (const Column* column = table.find(name)) return *column;
-  std::vector<std::string> names;
-  for (const Column& column : table.columns) names.push_back(column.name);
-  const auto guess = nearest(name, names);
-  throw Error(ErrorKind::data,
-              fmt::format("{}: no column '{}'{}", table.name, name,
-                          guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
+FeatureWords::FeatureWords(const Feature& feature) {
+  const std::size_t count = num_own_words(feature);
+  for (std::size_t i = 0; i < count; ++i) index_.emplace(feature.words[i], i);
+  for (std::size_t i = 0; i < count; ++i) index_.emplace(shortest_plain(feature.words[i]), i);
 }
 
-std::string number_word(float value) {
-  char buffer[32];
-  const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
-  return std::string(buffer, result.ptr);
+std::optional<std::size_t> FeatureWords::find(std::string_view word) const {
+  auto found = index_.find(word);
+  if (found == index_.end()) found = index_.find(shortest_plain(word));
+  return found == index_.end() ? std::nullopt : std::optional(found->second);
+}
+
+ColumnIndex::ColumnIndex(const Table& table) : table_(table) {
+  index_.reserve(table.columns.size());
+  for (const Column& column : table.columns) index_.emplace(column.name, &column);
+}
+
+const Column* ColumnIndex::find(std::string_view name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : found->second;
+}
+
+const Column& ColumnIndex::require(const std::string& name) const {
+  return require_found(table_, find(name), name);
+}
+
+const Column& ColumnIndex::require_numbers(const std::string& name) const {
+  return espalier::require_numbers(table_, require(name));
+}
+
+const Column& require_column(const Table& table, const std::string& name) {
+  return require_found(table, table.find(name), name);
+}
+
+std::string number_word(const Column& column, double value) {
+  return column.exact.empty() ? fewest_digits(static_cast<float>(value)) : fewest_digits(value);
+}
+
+std::string not_a_label(double value) {
+  return fmt::format("{} is no label; wanted {}", value,
+                     std::isinf(value) ? "a finite number" : "a number that a 32-bit float holds");
 }
 
 std::string word_at(const Column& column, std::size_t row) {
   if (column.type == ColumnType::number) {
-    const float value = column.values()[row];
-    return std::isnan(value) ? "" : number_word(value);
+    const double value = column.number(row);
+    return std::isnan(value) ? "" : number_word(column, value);
   }
   const std::int32_t code = column.codes[row];
   return code == kMissingCode ? "" : column.words[static_cast<std::size_t>(code)];
@@ -202,16 +267,17 @@ float encode_cell(const Feature& feature, float cell) {
 
 Dataset encode_features(const Schema& schema, const Table& table, const Rows& rows) {
   Dataset data;
-  append_features(schema, table, rows, data);
+  append_features(schema, ColumnIndex(table), rows, data);
   return data;
 }
 
 Dataset read_features(const Schema& schema, const Table& table) {
   const Rows rows = all_rows(table);
+  const ColumnIndex columns(table);
   Dataset data{.num_rows = rows.size(), .num_features = schema.features.size()};
   data.cells.resize(data.num_rows * data.num_features);
   for (std::size_t f = 0; f < data.num_features; ++f) {
-    encode_feature(schema.features[f], table, rows, {data, 0, f},
+    encode_feature(schema.features[f], columns, rows, {data, 0, f},
                    [](float value) { return value; });
   }
   return data;
@@ -230,27 +296,32 @@ Rows labelled_rows(const Label& label, const Table& table) {
   return rows;
 }
 
-std::vector<float> encode_labels(const Label& label, const Table& table, const Rows& rows) {
-  std::vector<float> labels(rows.size());
+std::vector<double> encode_labels(const Label& label, const Table& table, const Rows& rows) {
+  std::vector<double> labels(rows.size());
   if (label.task == Task::regression) {
-    const Column& column = require_numbers(table, label.name);
+    const Column& column = require_numbers(table, require_column(table, label.name));
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      labels[i] = column.values()[rows[i]];
-      if (!std::isfinite(labels[i])) {
-        fail(table, label.name, fmt::format("row {}: {} is no label", rows[i] + 1, labels[i]));
+      labels[i] = column.number(rows[i]);
+      if (!std::isfinite(static_cast<float>(labels[i]))) {
+        fail(table, label.name, fmt::format("row {}: {}", rows[i] + 1, not_a_label(labels[i])));
       }
     }
     return labels;
   }
   const Column& column = require_column(table, label.name);
+  if (label.is_number && column.type == ColumnType::number) {
+    const NumberClasses classes(label);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double value = column.number(rows[i]);
+      labels[i] = classes.is_positive(value) ? 1 : 0;
+      if (labels[i] == 0 && !classes.is_negative(value)) fail_class(label, table, column, rows[i]);
+    }
+    return labels;
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string word = word_at(column, rows[i]);
-    if (word != label.negative && word != label.positive) {
-      fail(table, label.name,
-           fmt::format("row {}: '{}' is neither '{}' nor '{}'", rows[i] + 1, word, label.negative,
-                       label.positive));
-    }
-    labels[i] = word == label.positive ? 1.0f : 0.0f;
+    labels[i] = word == label.positive ? 1 : 0;
+    if (labels[i] == 0 && word != label.negative) fail_class(label, table, column, rows[i]);
   }
   return labels;
 }
@@ -258,7 +329,7 @@ std::vector<float> encode_labels(const Label& label, const Table& table, const R
 std::vector<float> encode_weights(const std::string& column_name, const Table& table,
                                   const Rows& rows) {
   if (column_name.empty()) return {};
-  const Column& column = require_numbers(table, column_name);
+  const Column& column = require_numbers(table, require_column(table, column_name));
   std::vector<float> weights;
   weights.reserve(rows.size());
   double total = 0;
@@ -293,6 +364,7 @@ std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
     datasets[p].cells.reserve(parts[p]->size() * schema.features.size());
   }
   keep_features(schema, table);
+  const ColumnIndex columns(table);
   const std::size_t num_rows = table.num_rows;
   std::vector<std::size_t> next(parts.size());  // of the rows of a part
   for (std::size_t block = 0; block < kBlocks; ++block) {
@@ -303,7 +375,7 @@ std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
       for (std::size_t& i = next[p]; i < parts[p]->size() && (*parts[p])[i] < end; ++i) {
         rows.push_back((*parts[p])[i] - static_cast<std::uint32_t>(begin));
       }
-      append_features(schema, table, rows, datasets[p]);
+      append_features(schema, columns, rows, datasets[p]);
     }
     drop_rows(end - begin, table);
   }

@@ -9,8 +9,11 @@
 //   category          the index of its word; the number of words if it was not seen in training
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "data/dataset.h"
@@ -26,6 +29,35 @@ inline constexpr float kMissingPosition = -1;
 /// index behind them is that of an unseen word.
 std::size_t num_own_words(const Feature& feature);
 
+/// The words of an ordered or a category feature, which must outlive it, by what they say: words
+/// that are the same plain number are one word.
+class FeatureWords {
+ public:
+  explicit FeatureWords(const Feature& feature);
+
+  /// The index of a word, or nothing for one that the feature does not have.
+  std::optional<std::size_t> find(std::string_view word) const;
+
+ private:
+  std::unordered_map<std::string_view, std::size_t> index_;
+};
+
+/// The columns of a table, which must outlive it, by name.
+class ColumnIndex {
+ public:
+  explicit ColumnIndex(const Table& table);
+
+  /// Throw Error (data) that names the nearest column there is; the last one also if the column has
+  /// words. find gives null.
+  const Column* find(std::string_view name) const;
+  const Column& require(const std::string& name) const;
+  const Column& require_numbers(const std::string& name) const;
+
+ private:
+  const Table& table_;
+  std::unordered_map<std::string_view, const Column*> index_;
+};
+
 /// All rows of a table.
 Rows all_rows(const Table& table);
 
@@ -40,7 +72,7 @@ Dataset read_features(const Schema& schema, const Table& table);
 Rows labelled_rows(const Label& label, const Table& table);
 
 /// One label a row: 0 or 1, or the number. Throws Error (data) if one is neither class.
-std::vector<float> encode_labels(const Label& label, const Table& table, const Rows& rows);
+std::vector<double> encode_labels(const Label& label, const Table& table, const Rows& rows);
 
 /// One weight per row; empty if `column` is. Throws Error (data) for a weight that is missing,
 /// negative or not finite, and if all are 0.
@@ -65,13 +97,16 @@ float encode_number(const Feature& feature, float value);
 /// the code of a category as itself; NaN is missing, any other code unseen.
 float encode_cell(const Feature& feature, float cell);
 
-/// The column of that name. Throws Error (data) that names the nearest one there is.
+/// One column as ColumnIndex has it.
 const Column& require_column(const Table& table, const std::string& name);
 
 /// The word of a cell, whatever the column's type; empty for a missing one.
 std::string word_at(const Column& column, std::size_t row);
 
-/// The fewest digits that read back as the same number.
-std::string number_word(float value);
+/// The fewest digits that read back as the same number of that column.
+std::string number_word(const Column& column, double value);
+
+/// Why an infinite number, or one that no float holds, cannot be a label.
+std::string not_a_label(double value);
 
 }  // namespace espalier

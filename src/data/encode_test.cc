@@ -105,6 +105,18 @@ TEST(Encode, NamesAbsentColumnsAndColumnsOfAnotherType) {
               HasSubstr("column 'x': has words such as 'red'"));
 }
 
+TEST(Encode, AWordIsFoundHoweverItsNumberIsWritten) {
+  const Feature known{
+      .name = "c", .kind = FeatureKind::category, .words = {"1", "2.50", "1.0", ""}};
+  const FeatureWords words(known);
+  EXPECT_EQ(words.find("1"), 0u);
+  EXPECT_EQ(words.find("1.0"), 2u) << "a word of its own in an old model";
+  EXPECT_EQ(words.find("1.00"), 0u);
+  EXPECT_EQ(words.find("2.5"), 1u);
+  EXPECT_EQ(words.find(""), 3u);
+  EXPECT_EQ(words.find("01"), std::nullopt);
+}
+
 TEST(Encode, LabelsAreZeroOrOneAndNothingElse) {
   const Label label = {
       .name = "y", .task = Task::classification, .negative = "no", .positive = "yes"};

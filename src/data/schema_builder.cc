@@ -4,16 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <set>
+#include <unordered_map>
 
 #include "core/math.h"
 #include "core/text.h"
+#include "data/column_wishes.h"
+#include "data/csv_cell.h"
 #include "data/encode.h"
+#include "data/word_index.h"
 #include "espalier/error.h"
 
 namespace espalier {
@@ -34,13 +36,12 @@ std::vector<std::string> distinct_words(const Column& column, std::size_t limit)
     std::sort(words.begin(), words.end());
     return words;
   }
-  std::set<float> values;
-  for (const float value : column.values()) {
-    if (!std::isnan(value)) values.insert(value);
-    if (values.size() > limit) break;
+  std::set<double> values;
+  for (std::size_t row = 0; row < column.values().size() && values.size() <= limit; ++row) {
+    if (const double value = column.number(row); !std::isnan(value)) values.insert(value);
   }
   std::vector<std::string> words;
-  for (const float value : values) words.push_back(number_word(value));
+  for (const double value : values) words.push_back(number_word(column, value));
   return words;
 }
 
@@ -50,16 +51,37 @@ std::string find_positive(const std::string& positive, const std::vector<std::st
   for (const std::string& value : values) {
     if (value == positive) return value;
   }
-  float number = 0;
-  const char* end = positive.data() + positive.size();
-  const auto parsed = std::from_chars(positive.data(), end, number);
-  if (parsed.ec == std::errc{} && parsed.ptr == end) {
+  Number wanted, number;
+  if (parse_number(positive, wanted)) {
     for (const std::string& value : values) {
-      if (value == number_word(number)) return value;
+      if (parse_number(value, number) && number.exact == wanted.exact) return value;
     }
   }
   fail(fmt::format("positive: '{}' is no value of the label '{}'; its values are '{}' and '{}'",
-                   positive, options.label, values[0], values[1]));
+                   printable(positive), printable(options.label), printable(values[0]),
+                   printable(values[1])));
+}
+
+// Whether a word begins as a date does: digits in three parts with the same - / or . between them,
+// one of the outer parts a year of four digits.
+bool is_date(std::string_view word) {
+  std::size_t sizes[3] = {}, part = 0;
+  char separator = 0;
+  for (const char c : word) {
+    if (c >= '0' && c <= '9') {
+      ++sizes[part];
+    } else if (part < 2 && (part == 0 ? c == '-' || c == '/' || c == '.' : c == separator)) {
+      separator = c;
+      ++part;
+    } else if (part == 2 && (c == ' ' || c == 'T')) {
+      break;  // and a time
+    } else {
+      return false;
+    }
+  }
+  const auto is_short = [](std::size_t size) { return size == 1 || size == 2; };
+  return part == 2 && is_short(sizes[1]) &&
+         ((sizes[0] == 4 && is_short(sizes[2])) || (is_short(sizes[0]) && sizes[2] == 4));
 }
 
 // Names and words go into the header of the model file.
@@ -67,79 +89,52 @@ void require_utf8(const Table& table, const Column& column) {
   constexpr const char* kWanted = "is not UTF-8; convert the file first, for example with iconv";
   if (!is_utf8(column.name))
     throw Error(ErrorKind::data, fmt::format("{}: a column name {}", table.name, kWanted));
-  for (const auto* words : {&column.words, &column.missing}) {
+  for (const auto* words : {&column.words, &column.missing, &column.not_missing}) {
     if (std::all_of(words->begin(), words->end(), is_utf8)) continue;
-    throw Error(ErrorKind::data,
-                fmt::format("{}: column '{}': a word {}", table.name, column.name, kWanted));
+    throw Error(ErrorKind::data, fmt::format("{}: column '{}': a word {}", table.name,
+                                             printable(column.name), kWanted));
   }
 }
 
-struct Directions {
-  std::set<std::string> increasing;
-  std::set<std::string> decreasing;
+// The place of each cell in the order of a feature's words; NaN for a missing one.
+class OrderedCells {
+ public:
+  OrderedCells(const Feature& feature, const Column& column) : words_(feature), column_(column) {
+    for (const std::string& word : column.words) by_code_.push_back(place(word));
+  }
+
+  float operator[](std::size_t row) const {
+    if (column_.type == ColumnType::number) return place(word_at(column_, row));
+    const std::int32_t code = column_.codes[row];
+    return code == kMissingCode ? kNan : by_code_[static_cast<std::size_t>(code)];
+  }
+
+ private:
+  static constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+  float place(const std::string& word) const {
+    const auto found = words_.find(word);
+    return found ? static_cast<float>(*found) : kNan;
+  }
+
+  FeatureWords words_;
+  const Column& column_;
+  std::vector<float> by_code_;
 };
-
-void require_feature_names(const std::vector<std::string>& names, std::string_view field,
-                           const Table& table, const TrainOptions& options) {
-  for (const std::string& name : names) {
-    if (name == options.label) fail(fmt::format("{}: '{}' is the label", field, name));
-    if (name == options.weight) fail(fmt::format("{}: '{}' is the weight", field, name));
-    if (table.find(name) != nullptr) continue;
-    std::vector<std::string> columns;
-    for (const Column& column : table.columns) columns.push_back(column.name);
-    const auto guess = nearest(name, columns);
-    fail(fmt::format("{}: {} has no column '{}'{}", field, table.name, name,
-                     guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
-  }
-}
-
-Directions read_directions(const Table& table, const TrainOptions& options) {
-  require_feature_names(options.increasing, "increasing", table, options);
-  require_feature_names(options.decreasing, "decreasing", table, options);
-  Directions directions{{options.increasing.begin(), options.increasing.end()},
-                        {options.decreasing.begin(), options.decreasing.end()}};
-  for (const std::string& name : directions.increasing) {
-    if (directions.decreasing.contains(name))
-      fail(fmt::format("'{}' is both increasing and decreasing", name));
-  }
-  return directions;
-}
-
-// "size=S<M<L"
-std::map<std::string, std::vector<std::string>> read_orders(const Table& table,
-                                                            const TrainOptions& options) {
-  std::map<std::string, std::vector<std::string>> orders;
-  for (const std::string& text : options.order) {
-    const std::size_t equals = text.find('=');
-    if (equals == text.npos) fail(fmt::format("order: '{}': wanted column=low<...<high", text));
-    const std::string name = text.substr(0, equals);
-    require_feature_names({name}, "order", table, options);
-    std::vector<std::string> words;
-    for (std::size_t begin = equals + 1; begin <= text.size();) {
-      const std::size_t end = std::min(text.find('<', begin), text.size());
-      words.push_back(text.substr(begin, end - begin));
-      begin = end + 1;
-    }
-    const std::set<std::string> distinct(words.begin(), words.end());
-    if (words.size() < 2 || distinct.size() != words.size() || distinct.contains("")) {
-      fail(fmt::format("order: '{}': wanted two or more different words, low<...<high", text));
-    }
-    if (!orders.emplace(name, std::move(words)).second)
-      fail(fmt::format("order: '{}' is given twice", name));
-  }
-  return orders;
-}
 
 void fill_ordered(const Column& column, const Rows& rows, const std::vector<std::string>& words,
                   const Table& table, Feature& feature) {
   feature.kind = FeatureKind::ordered;
   feature.words = words;
+  const OrderedCells cells(feature, column);
   for (const std::uint32_t row : rows) {
+    if (!std::isnan(cells[row])) continue;
     const std::string word = word_at(column, row);
-    if (word.empty() || std::find(words.begin(), words.end(), word) != words.end()) continue;
+    if (word.empty()) continue;
     throw Error(ErrorKind::data,
                 fmt::format("{}: column '{}': row {}: '{}' is not in its order {}", table.name,
-                            column.name, row + 1, word, fmt::join(words, "<")));
+                            printable(column.name), row + 1, printable(word),
+                            printable(fmt::format("{}", fmt::join(words, "<")))));
   }
 }
 
@@ -147,21 +142,24 @@ void fill_ordered(const Column& column, const Rows& rows, const std::vector<std:
 void fill_category(const Column& column, const Rows& rows, const std::vector<float>& weights,
                    int max_categories, Feature& feature) {
   feature.kind = FeatureKind::category;
-  std::vector<double> totals(column.words.size() + 1, 0.0);  // the last is "missing"
+  WordIndex index;                // 1 and 1.0 are one word
+  std::vector<std::size_t> same;  // by code
+  for (const std::string& each : column.words)
+    same.push_back(static_cast<std::size_t>(index.index_of(shortest_plain(each))));
+  const std::vector<std::string> words = index.take_words();
+  std::vector<double> totals(words.size() + 1, 0.0);  // the last is "missing"
   std::vector<bool> seen(totals.size(), false);
   double total = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::int32_t code = column.codes[rows[i]];
     const std::size_t c =
-        code == kMissingCode ? column.words.size() : static_cast<std::size_t>(code);
+        code == kMissingCode ? words.size() : same[static_cast<std::size_t>(code)];
     const double weight = weights.empty() ? 1.0 : weights[i];
     totals[c] += weight;
     total += weight;
     seen[c] = true;
   }
-  const auto word = [&](std::size_t c) {
-    return c < column.words.size() ? column.words[c] : std::string();
-  };
+  const auto word = [&](std::size_t c) { return c < words.size() ? words[c] : std::string(); };
   std::vector<std::size_t> order;
   for (std::size_t c = 0; c < totals.size(); ++c) {
     if (seen[c]) order.push_back(c);
@@ -193,7 +191,18 @@ struct Content {
   bool any_value = false;
   bool any_missing = false;
   bool varies = false;
+  bool is_blurred = false;  // numbers that differ are the same as floats
 };
+
+bool has_blurred_numbers(const Column& column, const Rows& rows) {
+  std::unordered_map<float, double> first;
+  for (const std::uint32_t row : rows) {
+    const float rounded = column.values()[row];
+    if (std::isnan(rounded)) continue;
+    if (first.emplace(rounded, column.exact[row]).first->second != column.exact[row]) return true;
+  }
+  return false;
+}
 
 Content content_of(const Column& column, const Rows& rows) {
   Content content;
@@ -217,24 +226,31 @@ Content content_of(const Column& column, const Rows& rows) {
     content.any_value = true;
     if (content.varies && content.any_missing) break;
   }
+  content.is_blurred = !column.exact.empty() && has_blurred_numbers(column, rows);
   return content;
+}
+
+std::string_view why_ignored(const Content& content) {
+  if (!content.any_value) return "all its cells are missing";
+  return content.is_blurred
+             ? "its numbers differ by less than 32-bit floats can tell; subtract a constant to "
+               "tell them apart"
+             : "it has the same value in every training row";
 }
 
 // The finite values of the training rows of a number or ordered feature, sorted.
 std::vector<float> sorted_values(const Feature& feature, const Column& column, const Rows& rows) {
   std::vector<float> values;
   const std::size_t step = rows.size() / kMaxKeypointRows + 1;
-  for (std::size_t i = 0; i < rows.size(); i += step) {
-    float value;
-    if (feature.kind == FeatureKind::ordered) {
-      const auto word =
-          std::find(feature.words.begin(), feature.words.end(), word_at(column, rows[i]));
-      if (word == feature.words.end()) continue;
-      value = static_cast<float>(word - feature.words.begin());
-    } else {
-      value = column.values()[rows[i]];
+  const auto add_all = [&](const auto& cells) {
+    for (std::size_t i = 0; i < rows.size(); i += step) {
+      if (const float value = cells[rows[i]]; std::isfinite(value)) values.push_back(value);
     }
-    if (std::isfinite(value)) values.push_back(value);
+  };
+  if (feature.kind == FeatureKind::ordered) {
+    add_all(OrderedCells(feature, column));
+  } else {
+    add_all(column.values());
   }
   std::sort(values.begin(), values.end());
   return values;
@@ -279,32 +295,43 @@ Label build_label(const Table& table, const TrainOptions& options) {
   Label label{
       .name = options.label, .task = options.task, .is_number = column.type == ColumnType::number};
   label.missing = column.missing;
+  label.not_missing = column.not_missing;
   const std::vector<std::string> values = distinct_words(column, 2);
-  const std::string place = fmt::format("{}: label '{}'", table.name, options.label);
+  const std::string place = fmt::format("{}: label '{}'", table.name, printable(options.label));
   if (values.empty()) throw Error(ErrorKind::data, place + " is missing in every row");
+  for (const std::string& value : values) {
+    Number number;
+    if (label.is_number && parse_number(value, number) && !std::isfinite(number.rounded))
+      throw Error(ErrorKind::data, fmt::format("{}: {}", place, not_a_label(number.exact)));
+  }
+  if (!label.is_number && std::all_of(values.begin(), values.end(), is_date)) {
+    throw Error(ErrorKind::data,
+                fmt::format("{} has dates such as '{}'; wanted numbers or two classes", place,
+                            printable(values[0])));
+  }
   if (label.task == Task::automatic) {
     label.task = values.size() == 2 || !label.is_number ? Task::classification : Task::regression;
     if (values.size() == 1) label.task = Task::classification;
   }
   if (label.task == Task::regression) {
     if (!label.is_number) {
-      throw Error(
-          ErrorKind::data,
-          fmt::format("{} has words such as '{}'; regression wants numbers", place, values[0]));
+      throw Error(ErrorKind::data,
+                  fmt::format("{} has words such as '{}'; regression wants numbers", place,
+                              printable(values[0])));
     }
     if (!options.positive.empty()) fail("positive: regression has no positive class");
     return label;
   }
   if (values.size() == 1) {
-    throw Error(
-        ErrorKind::data,
-        fmt::format("{} has one value only, '{}'; classification wants two", place, values[0]));
+    throw Error(ErrorKind::data,
+                fmt::format("{} has one value only, '{}'; classification wants two", place,
+                            printable(values[0])));
   }
   if (values.size() > 2) {
     throw Error(
         ErrorKind::data,
         fmt::format("{} has more than two values ('{}', '{}', '{}', ...); classification wants two",
-                    place, values[0], values[1], values[2]));
+                    place, printable(values[0]), printable(values[1]), printable(values[2])));
   }
   label.positive =
       options.positive.empty() ? values[1] : find_positive(options.positive, values, options);
@@ -314,31 +341,36 @@ Label build_label(const Table& table, const TrainOptions& options) {
 
 std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
                                     const Rows& rows, const Warning& warn) {
-  const Directions directions = read_directions(table, options);
-  const auto orders = read_orders(table, options);
+  const ColumnIndex columns(table);
+  const Directions directions = read_directions(table, columns, options);
+  const Orders orders = read_orders(table, columns, options);
   const std::vector<float> weights = encode_weights(options.weight, table, rows);
   std::vector<Feature> features;
   for (const Column& column : table.columns) {
     require_utf8(table, column);
     if (column.name == options.label || column.name == options.weight) continue;
-    Feature feature{.name = column.name, .missing = column.missing};
-    const bool increasing = directions.increasing.contains(column.name);
-    const bool decreasing = directions.decreasing.contains(column.name);
-    if (increasing) feature.monotonicity = Monotonicity::increasing;
-    if (decreasing) feature.monotonicity = Monotonicity::decreasing;
+    Feature feature{
+        .name = column.name, .missing = column.missing, .not_missing = column.not_missing};
+    const auto direction = directions.find(column.name);
+    if (direction != directions.end()) feature.monotonicity = direction->second;
     const auto order = orders.find(column.name);
     if (column.type == ColumnType::category && order == orders.end() &&
-        (increasing || decreasing)) {
-      fail(fmt::format(
-          "{}: '{}' is a category without an order; wanted a number, or --order '{}=low<...<high'",
-          to_word(feature.monotonicity), column.name, column.name));
+        direction != directions.end()) {
+      fail(
+          fmt::format("{0}: '{1}' is a category without an order; wanted a number, or --order "
+                      "'{1}=low<...<high'",
+                      to_word(feature.monotonicity), printable(column.name)));
     }
     const Content content = content_of(column, rows);
     if (!content.varies && !(content.any_value && content.any_missing)) {
-      warn(fmt::format("column '{}' is ignored: {}", column.name,
-                       content.any_value ? "it has the same value in every training row"
-                                         : "all its cells are missing"));
+      warn(fmt::format("column '{}' is ignored: {}", printable(column.name), why_ignored(content)));
       continue;
+    }
+    if (content.is_blurred) {
+      warn(
+          fmt::format("column '{}': some of its numbers differ by less than 32-bit floats can "
+                      "tell and count as the same; subtract a constant to tell them apart",
+                      printable(column.name)));
     }
     if (order != orders.end()) {
       fill_ordered(column, rows, order->second, table, feature);
@@ -355,13 +387,13 @@ std::vector<Feature> build_features(const Table& table, const TrainOptions& opti
 
 void fit_keypoints(const KeypointPlan& plan, const Table& table, const Rows& rows,
                    std::vector<Feature>& features) {
+  const ColumnIndex columns(table);
   for (Feature& feature : features) {
     if (feature.kind == FeatureKind::category) continue;
-    const std::vector<float> values =
-        sorted_values(feature, require_column(table, feature.name), rows);
+    const std::vector<float> values = sorted_values(feature, columns.require(feature.name), rows);
     if (values.empty()) {
-      throw Error(ErrorKind::data,
-                  fmt::format("{}: column '{}' has no finite value", table.name, feature.name));
+      throw Error(ErrorKind::data, fmt::format("{}: column '{}' has no finite value", table.name,
+                                               printable(feature.name)));
     }
     feature.typical = values[(values.size() - 1) / 2];
     feature.learns_missing = feature.learns_missing && plan.learn_missing;
@@ -395,8 +427,17 @@ void fit_label(const Dataset& train, Label& label) {
     squares += train.weight(i) * d * d;
   }
   const double deviation = std::sqrt(squares / total);
-  label.offset = static_cast<float>(mean);
+  if (deviation > 0 && deviation < std::numeric_limits<float>::min()) {
+    throw Error(
+        ErrorKind::data,
+        fmt::format("label '{}': its values differ by about {:.3g}, which is too little for "
+                    "32-bit floats; multiply them by a constant",
+                    label.name, deviation));
+  }
   label.scale = deviation > 0 ? static_cast<float>(deviation) : 1.0f;
+  // The nearest float does, unless it is off by a share of the deviation that one could notice.
+  const auto rounded = static_cast<float>(mean);
+  label.offset = std::abs(rounded - mean) <= deviation / 1024 ? rounded : mean;
 }
 
 }  // namespace espalier

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "eval/judge.h"
 
+#include <fmt/format.h>
+
 #include "core/thread_pool.h"
+#include "data/csv_cell.h"
 #include "data/encode.h"
+#include "espalier/error.h"
 #include "objective/metrics.h"
 #include "serve/compiled.h"
 
@@ -15,6 +19,10 @@ std::vector<MetricValue> judge(const Model& model, const Dataset& data, ThreadPo
 
 Evaluation evaluate(const Model& model, const Table& table) {
   const Rows rows = labelled_rows(model.schema().label, table);
+  if (rows.empty()) {
+    throw Error(ErrorKind::data, fmt::format("{}: label '{}' is missing in every row", table.name,
+                                             printable(model.schema().label.name)));
+  }
   ThreadPool pool(0);
   return {.rows = rows.size(),
           .rows_unlabelled = table.num_rows - rows.size(),

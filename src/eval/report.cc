@@ -144,6 +144,7 @@ Json feature_to_json(const Feature& feature) {
     json["typical"] = feature.typical;
   }
   if (!feature.missing.empty()) json["missing"] = feature.missing;
+  if (!feature.not_missing.empty()) json["not_missing"] = feature.not_missing;
   return json;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "constraints/box.h"
 #include "constraints/chain.h"
@@ -17,9 +18,16 @@ namespace {
 // Half the width of a fitted range, in standard deviations of what arrives.
 constexpr float kRangeDeviations = 3;
 
-float category_value(const float* values, const Wire& wire, float code) {
-  const int c = static_cast<int>(code);
-  return c < wire.num_categories() ? values[c] : static_cast<float>(mean_over(wire.shares, values));
+// A value for each code of a tile; for the unseen ones the mean, which is made once at most: it
+// costs as much as there are words.
+void pick_values(const float* values, const Wire& wire, const float* codes, float* out) {
+  std::optional<float> mean;
+  for (int r = 0; r < kTile; ++r) {
+    const int c = static_cast<int>(codes[r]);
+    if (c >= wire.num_categories() && !mean)
+      mean = static_cast<float>(mean_over(wire.shares, values));
+    out[r] = c < wire.num_categories() ? values[c] : *mean;
+  }
 }
 
 }  // namespace
@@ -122,7 +130,7 @@ void Calibrators::forward(const float* params, const float* in, float* out, floa
     if (kind(u) == UnitKind::pass) {
       std::copy_n(in, kTile, out);
     } else if (kind(u) == UnitKind::category) {
-      for (int r = 0; r < kTile; ++r) out[r] = category_value(table, wire(u), in[r]);
+      pick_values(table, wire(u), in, out);
     } else {
       interpolate(table, last, in, out);
       for (int r = 0; wire(u).learns_missing && r < kTile; ++r) {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "constraints/box.h"
 
@@ -111,19 +112,28 @@ void Linear::evaluate(const float* params, const double* in, double* out) const 
   }
 }
 
-// The weights of each category input for a code; for an unseen one the mean over the codes, made in
-// `mean`.
-const float* Linear::category_weights(const float* params, int j, std::size_t code,
-                                      float* mean) const {
+// The weights of category input j for an unseen code: the mean over the codes.
+void Linear::average_weights(const float* params, int j, float* mean) const {
   const std::size_t width = reach(j).width();
   const float* weights = params + unit_begin(j);
   const std::vector<float>& shares = wire(j).shares;
-  if (code < shares.size()) return weights + code * width;
   const double total = std::accumulate(shares.begin(), shares.end(), 0.0);
   std::fill_n(mean, width, 0.0f);
   for (std::size_t c = 0; c < shares.size(); ++c)
     add_scaled(static_cast<float>(shares[c] / total), weights + c * width, mean, width);
-  return mean;
+}
+
+// The weights that each row of a tile picks from category input j. The mean costs as much as there
+// are words, so it is made once at most.
+void Linear::pick_weights(const float* params, int j, const float* codes, float* mean,
+                          const float** picked, std::size_t stride) const {
+  const std::size_t num_codes = wire(j).shares.size();
+  bool has_mean = false;
+  for (int r = 0; r < kTile; ++r, picked += stride) {
+    const auto code = static_cast<std::size_t>(codes[r]);
+    if (code >= num_codes && !std::exchange(has_mean, true)) average_weights(params, j, mean);
+    *picked = code < num_codes ? params + unit_begin(j) + code * reach(j).width() : mean;
+  }
 }
 
 // rows[kTile][padded(num_outputs)]: the biases and the weights that the codes pick. Categories are
@@ -138,10 +148,7 @@ void Linear::start_rows(const float* params, const float* in, float* rows, float
     const float* picked[kTile][kPicked];
     for (std::size_t k = 0; k < count; ++k) {
       const int j = category_inputs_[first + k];
-      for (int r = 0; r < kTile; ++r) {
-        const auto code = static_cast<std::size_t>(in[j * kTile + r]);
-        picked[r][k] = category_weights(params, j, code, means + k * reached.width());
-      }
+      pick_weights(params, j, in + j * kTile, means + k * reached.width(), &picked[0][k], kPicked);
     }
     each_part(reached.width(), [&](std::size_t begin, std::size_t end) {
       float* row = rows + reached.begin;

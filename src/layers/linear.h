@@ -62,7 +62,9 @@ class Linear final : public Layer {
 
  private:
   const Wire& wire(int input) const { return inputs()[static_cast<std::size_t>(input)]; }
-  const float* category_weights(const float* params, int j, std::size_t code, float* mean) const;
+  void average_weights(const float* params, int j, float* mean) const;
+  void pick_weights(const float* params, int j, const float* codes, float* mean,
+                    const float** picked, std::size_t stride) const;
   void start_rows(const float* params, const float* in, float* rows, float* means) const;
   void add_category_gradients(const float* in, const float* rows, float* grad_params) const;
   void initialize_from_data(float* params, const InitialState& state) const;

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <limits>
 #include <set>
 
 #include "core/bytes.h"
@@ -21,24 +24,37 @@ constexpr std::uint32_t kFormatVersion = 1;
 // As many as training makes. Each network repeats the wires of the features.
 constexpr std::size_t kMaxMembers = 1000;
 
+// What most columns do not have, and files of earlier versions never; so it is left out if empty.
+void put_not_missing(const std::vector<std::string>& words, Json& json) {
+  if (!words.empty()) json["not_missing"] = words;
+}
+
+std::vector<std::string> get_not_missing(const Json& json) {
+  return json.value("not_missing", std::vector<std::string>());
+}
+
 Json feature_to_json(const Feature& feature) {
-  return {{"name", feature.name},
-          {"kind", to_word(feature.kind)},
-          {"monotonicity", to_word(feature.monotonicity)},
-          {"keypoints", feature.keypoints},
-          {"learns_missing", feature.learns_missing},
-          {"typical", feature.typical},
-          {"words", feature.words},
-          {"shares", feature.shares},
-          {"pools_rare", feature.pools_rare},
-          {"missing", feature.missing}};
+  Json json = {{"name", feature.name},
+               {"kind", to_word(feature.kind)},
+               {"monotonicity", to_word(feature.monotonicity)},
+               {"keypoints", feature.keypoints},
+               {"learns_missing", feature.learns_missing},
+               {"typical", feature.typical},
+               {"words", feature.words},
+               {"shares", feature.shares},
+               {"pools_rare", feature.pools_rare},
+               {"missing", feature.missing}};
+  put_not_missing(feature.not_missing, json);
+  return json;
 }
 
 Json label_to_json(const Label& label) {
-  return {{"name", label.name},           {"task", to_word(label.task)},
-          {"is_number", label.is_number}, {"negative", label.negative},
-          {"positive", label.positive},   {"offset", label.offset},
-          {"scale", label.scale},         {"missing", label.missing}};
+  Json json = {{"name", label.name},           {"task", to_word(label.task)},
+               {"is_number", label.is_number}, {"negative", label.negative},
+               {"positive", label.positive},   {"offset", label.offset},
+               {"scale", label.scale},         {"missing", label.missing}};
+  put_not_missing(label.not_missing, json);
+  return json;
 }
 
 Json header_of(const ModelData& model) {
@@ -131,6 +147,7 @@ Feature feature_from_json(const Reader& reader, const Json& json) {
   feature.shares = get_floats(reader, json, "shares");
   feature.pools_rare = json.at("pools_rare").get<bool>();
   feature.missing = json.at("missing").get<std::vector<std::string>>();
+  feature.not_missing = get_not_missing(json);
   check_feature(reader, feature);
   return feature;
 }
@@ -141,11 +158,16 @@ Label label_from_json(const Reader& reader, const Json& json) {
   label.is_number = json.at("is_number").get<bool>();
   label.negative = json.at("negative").get<std::string>();
   label.positive = json.at("positive").get<std::string>();
-  label.offset = get_float(reader, json.at("offset"));
-  label.scale = get_float(reader, json.at("scale"));
+  label.offset = json.at("offset").get<double>();
+  label.scale = json.at("scale").get<double>();
   label.missing = json.at("missing").get<std::vector<std::string>>();
+  label.not_missing = get_not_missing(json);
   if (label.task == Task::automatic) reader.fail("header: the task is not settled");
   if (!(label.scale > 0)) reader.fail("header: the scale of the label is not positive");
+  for (const double unit : {label.offset, label.scale}) {
+    if (!(std::abs(unit) <= std::numeric_limits<float>::max()))
+      reader.fail(fmt::format("header: {} is beyond the largest float", unit));
+  }
   if (label.task == Task::classification && label.negative == label.positive)
     reader.fail("header: one class only");
   return label;
@@ -209,7 +231,26 @@ void require_inequalities(const Reader& reader, const ModelData& model) {
   }
 }
 
+// The largest output of a network, whatever the row.
+double largest_output(const Network& network) {
+  double largest = network.largest_input();
+  for (int l = 0; l < network.num_layers(); ++l)
+    largest = network.layer(l).largest_output(network.layer_params(l), largest);
+  return largest;
+}
+
 }  // namespace
+
+void require_finite_scores(const ModelData& model,
+                           const std::function<void(const std::string&)>& fail) {
+  const Label& label = model.schema.label;
+  double largest = 0;
+  for (const Network& member : model.members) largest = std::max(largest, largest_output(member));
+  const double score = std::abs(label.offset) + label.scale * largest;
+  if (score <= std::numeric_limits<float>::max()) return;
+  fail(fmt::format("a score may reach {:.3g}, wanted at most {:.3g}", score,
+                   std::numeric_limits<float>::max()));
+}
 
 std::string format_model(const ModelData& model) {
   std::string out(kMagic);
@@ -244,7 +285,10 @@ ModelData parse_model(std::string_view bytes, const std::string& place, Inequali
   }
   if (model.members.empty()) reader.fail("no network in it");
   if (reader.left() > 0) reader.fail(fmt::format("{} bytes too many", reader.left()));
-  if (inequalities == Inequalities::must_hold) require_inequalities(reader, model);
+  if (inequalities == Inequalities::must_hold) {
+    require_inequalities(reader, model);
+    require_finite_scores(model, [&](const std::string& why) { reader.fail(why); });
+  }
   return model;
 }
 

@@ -49,4 +49,9 @@ void check_network(const Network& network, const CulpritSink& sink, Visit&& visi
   }
 }
 
+/// Throws through `fail`, which must not return, if the score of some row may be beyond the largest
+/// float.
+void require_finite_scores(const ModelData& model,
+                           const std::function<void(const std::string&)>& fail);
+
 }  // namespace espalier

@@ -164,7 +164,7 @@ TEST(ModelFile, AHeaderThatContradictsItselfIsRefused) {
   EXPECT_THAT(error_with("\"words\":[\"x\",\"y\"]", "\"words\":[\"x\",\"x\"]"),
               HasSubstr("words repeat"));
   EXPECT_THAT(error_with("\"scale\":1.0", "\"scale\":0.0"), HasSubstr("not positive"));
-  EXPECT_THAT(error_with("\"scale\":1.0", "\"scale\":1e99"), HasSubstr("not a float"));
+  EXPECT_THAT(error_with("\"scale\":1.0", "\"scale\":1e99"), HasSubstr("beyond the largest float"));
   EXPECT_THAT(error_with("lat(2x2)", "lat(2x9)"), HasSubstr("wires"));
   EXPECT_THAT(error_with("lin(4", "lin(9000000"), HasSubstr("parameters"));
   EXPECT_THAT(error_with("\"name\":\"b\"", "\"name\":\"a\""), HasSubstr("same name"));
@@ -217,6 +217,37 @@ TEST(ModelFile, ParametersThatCouldOverflowAreRefused) {
   EXPECT_THAT(error_of(format_model(model)), HasSubstr("layer 2: an output may reach 6e+38"));
   EXPECT_EQ(error_of(format_model(model), Inequalities::may_fail), "no error");
   EXPECT_FALSE(verify(Model(std::make_shared<const ModelData>(std::move(model)))).holds());
+}
+
+// Whatever the units of the label, a model predicts finite numbers or is refused.
+TEST(ModelFile, UnitsThatCouldOverflowAreRefused) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  int refused = 0;
+  for (const Task task : {Task::classification, Task::regression}) {
+    for (const double offset : {0.0, 1.0, -1e30, kLargest / 2, kLargest, -kLargest}) {
+      for (const double scale : {1e-30, 1.0, 1e30, kLargest / 4, kLargest}) {
+        ModelData model = small_model();
+        model.schema.label.task = task;
+        model.schema.label.offset = offset;
+        model.schema.label.scale = scale;
+        const std::string bytes = format_model(model);
+        if (error_of(bytes) != "no error") {
+          EXPECT_THAT(error_of(bytes), HasSubstr("a score may reach"));
+          ++refused;
+          continue;
+        }
+        const Model loaded = Model::from_bytes(bytes);
+        for (const float score : loaded.predict(schema_rows(loaded.schema()), Output::score))
+          EXPECT_TRUE(std::isfinite(score)) << offset << " " << scale;
+      }
+    }
+  }
+  EXPECT_GT(refused, 10);
+  EXPECT_LT(refused, 50);
+  ModelData model = small_model();
+  model.schema.label.offset = 1e300;
+  EXPECT_THAT(error_of(format_model(model), Inequalities::may_fail),
+              HasSubstr("1e+300 is beyond the largest float"));
 }
 
 TEST(ModelFile, RangesThatNobodyCanDivideByAreRefused) {

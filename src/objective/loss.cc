@@ -15,12 +15,12 @@ LogLoss log_loss(double score, bool positive) noexcept {
   return {(signed_score < 0 ? -signed_score : 0) + portable_log(1 + d), probability};
 }
 
-LossValue row_loss(const Label& label, float z, float y) noexcept {
+LossValue row_loss(const Label& label, float z, double y) noexcept {
   if (label.task == Task::regression) {
-    const double error = z - (static_cast<double>(y) - label.offset) / label.scale;
+    const double error = z - (y - label.offset) / label.scale;
     return {error * error, static_cast<float>(2 * error)};
   }
-  const auto [loss, probability] = log_loss(static_cast<double>(label.offset) + z, y > 0.5f);
+  const auto [loss, probability] = log_loss(label.offset + z, y > 0.5);
   return {loss, static_cast<float>(probability - y)};
 }
 

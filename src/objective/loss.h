@@ -26,7 +26,7 @@ struct LossValue {
   double loss;
   float gradient;  // with respect to z
 };
-LossValue row_loss(const Label& label, float z, float y) noexcept;
+LossValue row_loss(const Label& label, float z, double y) noexcept;
 
 /// Sums over rows: weight * loss, and weight.
 struct LossSum {

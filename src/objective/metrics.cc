@@ -21,7 +21,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Judged {
-  std::span<const float> labels;
+  std::span<const double> labels;
   std::span<const float> scores;
   std::span<const float> weights;  // empty: all 1
 
@@ -34,7 +34,7 @@ double weighted_mean(const Judged& rows, const Loss& loss) {
   double sum = 0, total = 0;
   for (std::size_t i = 0; i < rows.labels.size(); ++i) {
     const double weight = rows.weight(i);
-    sum += weight * loss(static_cast<double>(rows.labels[i]), static_cast<double>(rows.scores[i]));
+    sum += weight * loss(rows.labels[i], static_cast<double>(rows.scores[i]));
     total += weight;
   }
   return sum / total;
@@ -65,7 +65,7 @@ double auc(const Judged& rows) {
   };
   std::vector<Row> sorted(rows.labels.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    sorted[i] = {rows.scores[i], rows.labels[i] > 0.5f, rows.weight(i)};
+    sorted[i] = {rows.scores[i], rows.labels[i] > 0.5, rows.weight(i)};
     if (std::isnan(sorted[i].score)) return kNan;
   }
   // Stable, so that the sums below do not depend on how a library sorts.
@@ -127,7 +127,7 @@ bool larger_is_better(Metric metric) {
   return metric == Metric::accuracy || metric == Metric::auc || metric == Metric::r2;
 }
 
-double compute_metric(Metric metric, std::span<const float> labels, std::span<const float> scores,
+double compute_metric(Metric metric, std::span<const double> labels, std::span<const float> scores,
                       std::span<const float> weights) {
   assert(scores.size() == labels.size());
   assert(weights.empty() || weights.size() == labels.size());
@@ -155,7 +155,7 @@ double compute_metric(Metric metric, std::span<const float> labels, std::span<co
   throw Error(ErrorKind::argument, "compute_metric: 'automatic' is not a metric");
 }
 
-std::vector<MetricValue> all_metrics(Task task, std::span<const float> labels,
+std::vector<MetricValue> all_metrics(Task task, std::span<const double> labels,
                                      std::span<const float> scores,
                                      std::span<const float> weights) {
   std::vector<MetricValue> metrics;

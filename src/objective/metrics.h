@@ -16,7 +16,7 @@ namespace espalier {
 Metric settle_metric(Metric wanted, Task task);
 
 /// Every metric of the task.
-std::vector<MetricValue> all_metrics(Task task, std::span<const float> labels,
+std::vector<MetricValue> all_metrics(Task task, std::span<const double> labels,
                                      std::span<const float> scores, std::span<const float> weights);
 
 }  // namespace espalier

@@ -21,7 +21,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 double metric_of(Metric metric, const Floats& labels, const Floats& scores,
                  const Floats& weights = {}) {
-  return compute_metric(metric, labels, scores, weights);
+  return compute_metric(metric, std::vector<double>(labels.begin(), labels.end()), scores, weights);
 }
 
 TEST(Metrics, ListsTheMetricsOfATask) {

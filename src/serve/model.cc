@@ -2,12 +2,16 @@
 // What a user holds: the networks and the file of src/model, and the predictor that serves them.
 #include "espalier/model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "core/file.h"
 #include "core/thread_pool.h"
+#include "data/csv_cell.h"
 #include "data/encode.h"
 #include "espalier/csv.h"
 #include "espalier/predictor.h"
@@ -16,6 +20,39 @@
 #include "serve/compiled.h"
 
 namespace espalier {
+
+namespace {
+
+// Of the cells of a column that have a word, those whose word the feature does not know.
+struct Unseen {
+  std::size_t words = 0;
+  std::size_t cells = 0;
+  std::string example;
+  bool expected = false;  // most words of training shared one place
+
+  bool is_strange() const { return !expected && words >= 10 && 10 * cells > 9 * words; }
+};
+
+Unseen count_unseen(const Feature& feature, const Column& column, std::size_t num_rows) {
+  Unseen unseen{.expected = feature.pools_rare && feature.shares.back() > 0.5f};
+  const FeatureWords words(feature);
+  std::vector<char> known;  // by code
+  for (const std::string& word : column.words) known.push_back(words.find(word).has_value());
+  for (std::size_t row = 0; row < num_rows; ++row) {
+    if (column.type == ColumnType::category && column.codes[row] == kMissingCode) continue;
+    const bool is_number = column.type == ColumnType::number;
+    if (is_number && std::isnan(column.values()[row])) continue;
+    ++unseen.words;
+    if (is_number ? words.find(word_at(column, row)).has_value()
+                  : known[static_cast<std::size_t>(column.codes[row])] != 0) {
+      continue;
+    }
+    if (unseen.cells++ == 0) unseen.example = word_at(column, row);
+  }
+  return unseen;
+}
+
+}  // namespace
 
 Model Model::load(const std::string& path) { return from_bytes(read_file(path).view(), path); }
 
@@ -75,17 +112,35 @@ CsvOptions Model::csv_options(CsvOptions base, Reading reading) const {
     base.types[name] = is_number ? ColumnType::number : ColumnType::category;
     base.only.push_back(name);
   };
+  const auto add_words = [&](const auto& column) {
+    if (!column.missing.empty()) base.column_missing[column.name] = column.missing;
+    if (!column.not_missing.empty()) base.not_missing[column.name] = column.not_missing;
+  };
   for (const Feature& feature : schema().features) {
     add(feature.name, feature.kind == FeatureKind::number);
-    if (!feature.missing.empty()) base.column_missing[feature.name] = feature.missing;
+    add_words(feature);
   }
   if (reading == Reading::labelled) {
     add(schema().label.name, schema().label.is_number);
-    if (!schema().label.missing.empty())
-      base.column_missing[schema().label.name] = schema().label.missing;
+    add_words(schema().label);
     if (!schema().weight.empty()) add(schema().weight, true);
   }
   return base;
+}
+
+std::vector<std::string> Model::warnings(const Table& table) const {
+  const ColumnIndex columns(table);
+  std::vector<std::string> warnings;
+  for (const Feature& feature : schema().features) {
+    if (feature.kind == FeatureKind::number) continue;
+    const Unseen unseen = count_unseen(feature, columns.require(feature.name), table.num_rows);
+    if (!unseen.is_strange()) continue;
+    warnings.push_back(
+        fmt::format("{}: column '{}': training never saw {} of {} words, such as '{}'; it saw '{}'",
+                    table.name, printable(feature.name), unseen.cells, unseen.words,
+                    printable(unseen.example), printable(feature.words.front())));
+  }
+  return warnings;
 }
 
 std::vector<float> Model::predict(const Table& table, Output output, int threads) const {

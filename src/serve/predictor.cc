@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/aligned.h"
+#include "data/csv_cell.h"
 #include "data/encode.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
@@ -48,10 +49,12 @@ std::size_t Predictor::num_scores() const noexcept { return compiled_->interpret
 float Predictor::code(std::size_t feature, std::string_view word) const noexcept {
   if (feature >= num_features()) return kNan;
   const Feature& own = model().schema().features[feature];
-  const auto found = std::find(own.words.begin(), own.words.end(), word);
+  auto found = std::find(own.words.begin(), own.words.end(), word);
+  if (found == own.words.end()) {
+    found = std::ranges::find(own.words, shortest_plain(word), shortest_plain);
+  }
   const bool known = found != own.words.end();
-  const bool is_missing =
-      means_missing(word) || std::ranges::find(own.missing, word) != own.missing.end();
+  const bool is_missing = means_missing(word, own.missing, own.not_missing);
   // The place behind the last word is no code of the category's: it counts as unseen.
   if (known || (own.kind == FeatureKind::category && !is_missing))
     return static_cast<float>(found - own.words.begin());

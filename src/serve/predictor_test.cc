@@ -9,6 +9,7 @@
 
 #include "core/error_of.h"
 #include "data/encode.h"
+#include "espalier/csv.h"
 #include "hwy/targets.h"
 #include "model/random_model.h"
 #include "model/schema_rows.h"
@@ -165,6 +166,27 @@ TEST(Predictor, ClipsInfinitiesAndTakesNanAsMissing) {
   EXPECT_EQ(score(0, 4, predictor.code(2, "green")), unseen);
   EXPECT_EQ(score(0, 4, predictor.code(2, "NA")), score(0, 4, kNan)) << "means missing";
   EXPECT_TRUE(std::isnan(predictor.code(0, "1")));
+}
+
+TEST(Predictor, FindsTheCodesThatATableGets) {
+  auto data = std::make_shared<ModelData>();
+  data->schema.features = {{.name = "c",
+                            .kind = FeatureKind::category,
+                            .words = {"1", "2.0", "NA"},
+                            .shares = {1, 1, 2},
+                            .not_missing = {"NA"}}};
+  data->members.emplace_back(parse_architecture("lin(1)"), input_wires(data->schema),
+                             MonotoneCalibrators::required, Random(1));
+  const Model model((std::shared_ptr<const ModelData>(data)));
+  const Predictor predictor(model);
+  const char* words[] = {"1", "1.0", "2", "2.0", "NA", "na", "3", "", "01"};
+  std::string text = "c,d\n";
+  for (const char* word : words) text += std::string(word) + ",1\n";
+  const std::vector<float> rows = predictor.rows(parse_csv(text, model.csv_options()));
+  for (std::size_t i = 0; i < std::size(words); ++i) {
+    const float code = predictor.code(0, words[i]);
+    EXPECT_EQ(encode_cell(data->schema.features[0], code), rows[i]) << words[i];
+  }
 }
 
 TEST(Predictor, PredictingCannotThrow) {

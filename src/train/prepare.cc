@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/random.h"
@@ -37,6 +39,17 @@ void require_both_classes(const Dataset& data, const Schema& schema, std::string
   throw Error(ErrorKind::data,
               fmt::format("the {} {} rows have one class only, '{}'", data.num_rows, which,
                           *most > 0 ? schema.label.positive : schema.label.negative));
+}
+
+void warn_of_close_labels(const Label& label, const TrainControl& control) {
+  // The distance of two floats beside the mean, about.
+  const double step = std::abs(label.offset) * std::numeric_limits<float>::epsilon();
+  if (label.task == Task::classification || label.scale > 16 * step) return;
+  warn(
+      control,
+      fmt::format("label '{}': its values differ by about {:.3g} around {:.9g}, where predictions, "
+                  "which are 32-bit floats, are {:.2g} apart; subtract a constant from the label",
+                  label.name, label.scale, label.offset, step));
 }
 
 // Scales the weights so that both classes weigh the same and the total stays.
@@ -116,6 +129,7 @@ Prepared prepare(const Source& source, const TrainOptions& options, const TrainC
              .schema = std::move(schema),
              .valid_is_split_off = control.valid == nullptr && source.rows == nullptr};
   fit(source, rows, control.valid, p);
+  warn_of_close_labels(p.schema.label, control);
   return p;
 }
 

@@ -53,6 +53,12 @@ void require_proof(const ModelData& model) {
         },
         [](int, const Check&) {});
   }
+  require_finite_scores(model, [&](const std::string& why) {
+    throw Error(ErrorKind::data,
+                fmt::format("label '{}': its values are too large: {}; divide them "
+                            "by a constant",
+                            model.schema.label.name, why));
+  });
 }
 
 // Trains the members one after another, reports as it goes and writes checkpoints.

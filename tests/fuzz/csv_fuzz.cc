@@ -29,7 +29,8 @@ CsvOptions options_of(std::uint8_t first, std::uint8_t second) {
   return options;
 }
 
-bool same_numbers(const std::vector<float>& a, const std::vector<float>& b) {
+template <class Float>
+bool same_numbers(const std::vector<Float>& a, const std::vector<Float>& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i] != b[i] && !(std::isnan(a[i]) && std::isnan(b[i]))) return false;
@@ -42,7 +43,7 @@ void require_same(const Table& a, const Table& b) {
   for (std::size_t i = 0; i < a.columns.size(); ++i) {
     const Column &x = a.columns[i], &y = b.columns[i];
     require(x.name == y.name && x.type == y.type && x.words == y.words && x.codes == y.codes);
-    require(same_numbers(x.numbers, y.numbers));
+    require(same_numbers(x.numbers, y.numbers) && same_numbers(x.exact, y.exact));
   }
 }
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/column_wishes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "core/text.h"
+#include "data/csv_cell.h"
+#include "espalier/csv.h"
+#include "espalier/error.h"
+
+namespace espalier {
+
+namespace {
+
+[[noreturn]] void fail(std::string_view message) {
+  throw Error(ErrorKind::argument, std::string(message));
+}
+
+// The column that an option names, which must be one that a model may read.
+const Column& require_feature(const std::string& name, std::string_view field, const Table& table,
+                              const ColumnIndex& columns, const TrainOptions& options) {
+  if (name == options.label) fail(fmt::format("{}: '{}' is the label", field, printable(name)));
+  if (!name.empty() && name == options.weight)
+    fail(fmt::format("{}: '{}' is the weight", field, printable(name)));
+  if (const Column* column = columns.find(name)) return *column;
+  const auto guess = nearest(name, table.columns, &Column::name);
+  fail(fmt::format("{}: {} has no column '{}'{}", field, table.name, printable(name),
+                   guess ? fmt::format("; did you mean '{}'?", printable(*guess)) : ""));
+}
+
+std::vector<std::string> split_order(const std::string& text, std::size_t begin) {
+  std::vector<std::string> words;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find('<', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+bool are_distinct(const std::vector<std::string>& words) {
+  std::set<std::string_view> distinct;
+  for (const std::string& word : words) distinct.insert(shortest_plain(word));
+  return distinct.size() == words.size() && !distinct.contains("");
+}
+
+}  // namespace
+
+Directions read_directions(const Table& table, const ColumnIndex& columns,
+                           const TrainOptions& options) {
+  Directions directions;
+  const auto add = [&](const std::vector<std::string>& names, Monotonicity direction) {
+    for (const std::string& name : names) {
+      require_feature(name, to_word(direction), table, columns, options);
+      if (directions.emplace(name, direction).first->second != direction)
+        fail(fmt::format("'{}' is both increasing and decreasing", printable(name)));
+    }
+  };
+  add(options.increasing, Monotonicity::increasing);
+  add(options.decreasing, Monotonicity::decreasing);
+  return directions;
+}
+
+// "size=S<M<L"
+Orders read_orders(const Table& table, const ColumnIndex& columns, const TrainOptions& options) {
+  Orders orders;
+  for (const std::string& text : options.order) {
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos)
+      fail(fmt::format("order: '{}': wanted column=low<...<high", printable(text)));
+    const std::string name = text.substr(0, equals);
+    const Column& column = require_feature(name, "order", table, columns, options);
+    std::vector<std::string> words = split_order(text, equals + 1);
+    if (words.size() < 2 || !are_distinct(words)) {
+      fail(fmt::format("order: '{}': wanted two or more different words, low<...<high",
+                       printable(text)));
+    }
+    for (const std::string& word : words) {
+      if (!means_missing(word, column.missing, column.not_missing)) continue;
+      fail(fmt::format(
+          "order: '{0}': '{1}' means a missing cell, which has no place in an order; "
+          "if it is a word of this column, say so: --not-missing '{0}={1}' (not_missing in "
+          "C++ and Python)",
+          printable(name), printable(word)));
+    }
+    if (!orders.emplace(name, std::move(words)).second)
+      fail(fmt::format("order: '{}' is given twice", printable(name)));
+  }
+  return orders;
+}
+
+}  // namespace espalier

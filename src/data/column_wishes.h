@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the options say of single columns: their directions and the orders of their words.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "data/encode.h"
+#include "espalier/options.h"
+#include "espalier/schema.h"
+#include "espalier/table.h"
+
+namespace espalier {
+
+using Directions = std::unordered_map<std::string, Monotonicity>;
+using Orders = std::unordered_map<std::string, std::vector<std::string>>;
+
+/// By column. Throws Error (argument) for a column that is not there, is the label or the weight,
+/// or has two directions.
+Directions read_directions(const Table& table, const ColumnIndex& columns,
+                           const TrainOptions& options);
+
+/// The words of each column that has an order, from low to high. Throws Error (argument) for what
+/// is no order, and for a word that means "missing" in its column.
+Orders read_orders(const Table& table, const ColumnIndex& columns, const TrainOptions& options);
+
+}  // namespace espalier
