@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "serve": ["core", "data", "objective", "layers", "model"],
     "eval": ["core", "data", "objective", "constraints", "layers", "model", "serve"],
     "train": ["core", "data", "objective", "constraints", "layers", "model", "serve", "eval"],
-    "search": ["core", "data", "layers", "model", "train"],
+    "search": ["core", "data", "objective", "layers", "model", "train"],
 }
 # What the public headers that these folders see may be, directly or through others: a change of the
 # API for tables, models or options does not compile the layers again.

@@ -2,6 +2,7 @@
 // What a model knows of its table: which columns it reads, what they mean, what it predicts.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ namespace espalier {
 enum class FeatureKind { number, ordered, category };
 enum class Monotonicity { none, increasing, decreasing };
 enum class Task { automatic, classification, regression };
+/// What a column is to a model. Features and label have a description each; the others stand beside
+/// them, a number per row.
+enum class Role { feature, label, weight };
 
 template <>
 struct Words<FeatureKind> {
@@ -26,6 +30,17 @@ template <>
 struct Words<Task> {
   static constexpr std::string_view list[] = {"automatic", "classification", "regression"};
 };
+
+template <>
+struct Words<Role> {
+  static constexpr std::string_view list[] = {"feature", "label", "weight"};
+};
+
+/// The roles of columns beside features and label.
+inline constexpr Role kSideRoles[] = {Role::weight};
+
+/// The names of the columns beside features and label, by role.
+using SideColumns = std::map<Role, std::string>;
 
 /// One column that the model reads.
 struct Feature {
@@ -77,7 +92,7 @@ struct Label {
 struct Schema {
   std::vector<Feature> features;
   Label label;
-  std::string weight;  ///< the column of row weights, or empty
+  SideColumns beside;  ///< weight: the column of row weights
 };
 
 }  // namespace espalier

@@ -9,6 +9,7 @@
 
 #include "core/text.h"
 #include "data/csv_cell.h"
+#include "data/roles.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
 
@@ -23,9 +24,8 @@ namespace {
 // The column that an option names, which must be one that a model may read.
 const Column& require_feature(const std::string& name, std::string_view field, const Table& table,
                               const ColumnIndex& columns, const TrainOptions& options) {
-  if (name == options.label) fail(fmt::format("{}: '{}' is the label", field, printable(name)));
-  if (!name.empty() && name == options.weight)
-    fail(fmt::format("{}: '{}' is the weight", field, printable(name)));
+  if (const Role role = role_of(name, options); role != Role::feature)
+    fail(fmt::format("{}: '{}' is the {}", field, printable(name), to_word(role)));
   if (const Column* column = columns.find(name)) return *column;
   const auto guess = nearest(name, table.columns, &Column::name);
   fail(fmt::format("{}: {} has no column '{}'{}", field, table.name, printable(name),

@@ -2,24 +2,42 @@
 // A table as a network reads it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "espalier/schema.h"
 
 namespace espalier {
 
 /// Which rows of a table, in order.
 using Rows = std::vector<std::uint32_t>;
 
+/// A column of numbers for each role that stands beside the features, one number per row; empty if
+/// the table has no such column.
+class BesideColumns {
+ public:
+  std::vector<float>& operator[](Role role) { return columns_[static_cast<std::size_t>(role)]; }
+  const std::vector<float>& operator[](Role role) const {
+    return columns_[static_cast<std::size_t>(role)];
+  }
+
+ private:
+  std::array<std::vector<float>, std::size(Words<Role>::list)> columns_;
+};
+
 struct Dataset {
   std::size_t num_rows = 0;
   std::size_t num_features = 0;
   std::vector<float> cells;    // [num_rows][num_features], see encode.h
   std::vector<double> labels;  // one per row: 0 or 1, or the number; empty if not asked for
-  std::vector<float> weights;  // one per row, or empty: all 1
+  BesideColumns beside;
 
   const float* row(std::size_t index) const { return cells.data() + index * num_features; }
-  float weight(std::size_t index) const { return weights.empty() ? 1.0f : weights[index]; }
+
+  const std::vector<float>& weights() const { return beside[Role::weight]; }
+  float weight(std::size_t index) const { return weights().empty() ? 1.0f : weights()[index]; }
 };
 
 }  // namespace espalier

@@ -13,16 +13,12 @@
 
 #include "core/text.h"
 #include "data/csv_cell.h"
+#include "data/roles.h"
 #include "espalier/error.h"
 
 namespace espalier {
 
 namespace {
-
-[[noreturn]] void fail(const Table& table, const std::string& column, std::string_view message) {
-  throw Error(ErrorKind::data,
-              fmt::format("{}: column '{}': {}", table.name, printable(column), message));
-}
 
 // Rows are counted in 32 bits.
 void require_countable(const Table& table) {
@@ -30,11 +26,11 @@ void require_countable(const Table& table) {
   throw Error(ErrorKind::unsupported, fmt::format("{}: more than 2^32 - 1 rows", table.name));
 }
 
-const Column& require_numbers(const Table& table, const Column& column) {
+const Column& with_numbers(const Table& table, const Column& column) {
   if (column.type != ColumnType::number) {
     const std::string example =
         column.words.empty() ? "" : fmt::format(" such as '{}'", printable(column.words.front()));
-    fail(table, column.name, fmt::format("has words{}, wanted numbers", example));
+    fail_column(table, column.name, fmt::format("has words{}, wanted numbers", example));
   }
   return column;
 }
@@ -52,35 +48,6 @@ std::string fewest_digits(Float value) {
   char buffer[32];
   const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
   return std::string(buffer, result.ptr);
-}
-
-// The classes of a label that is written as numbers. Older model files have them rounded to floats,
-// so doubles decide only where floats cannot.
-class NumberClasses {
- public:
-  explicit NumberClasses(const Label& label) {
-    parse_number(label.negative, negative_);
-    parse_number(label.positive, positive_);
-  }
-
-  bool is_negative(double value) const { return is(negative_, value); }
-  bool is_positive(double value) const { return is(positive_, value); }
-
- private:
-  bool is(const Number& wanted, double value) const {
-    if (negative_.rounded == positive_.rounded) return value == wanted.exact;
-    return static_cast<float>(value) == wanted.rounded;
-  }
-
-  Number negative_, positive_;
-};
-
-[[noreturn]] void fail_class(const Label& label, const Table& table, const Column& column,
-                             std::size_t row) {
-  fail(
-      table, label.name,
-      fmt::format("row {}: '{}' is neither '{}' nor '{}'", row + 1, printable(word_at(column, row)),
-                  printable(label.negative), printable(label.positive)));
 }
 
 // Feature `f` of the rows of a dataset from `first` on.
@@ -172,6 +139,11 @@ void keep_features(const Schema& schema, Table& table) {
 
 }  // namespace
 
+void fail_column(const Table& table, const std::string& column, std::string_view message) {
+  throw Error(ErrorKind::data,
+              fmt::format("{}: column '{}': {}", table.name, printable(column), message));
+}
+
 std::size_t num_own_words(const Feature& feature) {
   return feature.words.size() - (feature.pools_rare && !feature.words.empty() ? 1 : 0);
 }
@@ -210,20 +182,19 @@ const Column& ColumnIndex::require(const std::string& name) const {
 }
 
 const Column& ColumnIndex::require_numbers(const std::string& name) const {
-  return espalier::require_numbers(table_, require(name));
+  return with_numbers(table_, require(name));
 }
 
 const Column& require_column(const Table& table, const std::string& name) {
   return require_found(table, table.find(name), name);
 }
 
-std::string number_word(const Column& column, double value) {
-  return column.exact.empty() ? fewest_digits(static_cast<float>(value)) : fewest_digits(value);
+const Column& require_numbers(const Table& table, const std::string& name) {
+  return with_numbers(table, require_column(table, name));
 }
 
-std::string not_a_label(double value) {
-  return fmt::format("{} is no label; wanted {}", value,
-                     std::isinf(value) ? "a finite number" : "a number that a 32-bit float holds");
+std::string number_word(const Column& column, double value) {
+  return column.exact.empty() ? fewest_digits(static_cast<float>(value)) : fewest_digits(value);
 }
 
 std::string word_at(const Column& column, std::size_t row) {
@@ -283,84 +254,13 @@ Dataset read_features(const Schema& schema, const Table& table) {
   return data;
 }
 
-Rows labelled_rows(const Label& label, const Table& table) {
-  require_countable(table);
-  const Column& column = require_column(table, label.name);
-  Rows rows;
-  rows.reserve(table.num_rows);
-  for (std::uint32_t i = 0; i < table.num_rows; ++i) {
-    const bool missing = column.type == ColumnType::number ? std::isnan(column.values()[i])
-                                                           : column.codes[i] == kMissingCode;
-    if (!missing) rows.push_back(i);
-  }
-  return rows;
-}
-
-std::vector<double> encode_labels(const Label& label, const Table& table, const Rows& rows) {
-  std::vector<double> labels(rows.size());
-  if (label.task == Task::regression) {
-    const Column& column = require_numbers(table, require_column(table, label.name));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      labels[i] = column.number(rows[i]);
-      if (!std::isfinite(static_cast<float>(labels[i]))) {
-        fail(table, label.name, fmt::format("row {}: {}", rows[i] + 1, not_a_label(labels[i])));
-      }
-    }
-    return labels;
-  }
-  const Column& column = require_column(table, label.name);
-  if (label.is_number && column.type == ColumnType::number) {
-    const NumberClasses classes(label);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double value = column.number(rows[i]);
-      labels[i] = classes.is_positive(value) ? 1 : 0;
-      if (labels[i] == 0 && !classes.is_negative(value)) fail_class(label, table, column, rows[i]);
-    }
-    return labels;
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string word = word_at(column, rows[i]);
-    labels[i] = word == label.positive ? 1 : 0;
-    if (labels[i] == 0 && word != label.negative) fail_class(label, table, column, rows[i]);
-  }
-  return labels;
-}
-
-std::vector<float> encode_weights(const std::string& column_name, const Table& table,
-                                  const Rows& rows) {
-  if (column_name.empty()) return {};
-  const Column& column = require_numbers(table, require_column(table, column_name));
-  std::vector<float> weights;
-  weights.reserve(rows.size());
-  double total = 0;
-  for (const std::uint32_t row : rows) {
-    const float weight = column.values()[row];
-    if (!std::isfinite(weight) || weight < 0) {
-      fail(table, column_name,
-           fmt::format("row {}: {} is no weight; wanted 0 or more", row + 1, weight));
-    }
-    weights.push_back(weight);
-    total += weight;
-  }
-  if (!rows.empty() && total <= 0) fail(table, column_name, "all weights are 0");
-  return weights;
-}
-
-Dataset encode(const Schema& schema, const Table& table, const Rows& rows) {
-  Dataset data = encode_features(schema, table, rows);
-  data.labels = encode_labels(schema.label, table, rows);
-  data.weights = encode_weights(schema.weight, table, rows);
-  return data;
-}
-
 std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
                                      const std::vector<const Rows*>& parts) {
   // More blocks hold less of the table twice, and copy the rest of the columns more often.
   constexpr std::size_t kBlocks = 8;
   std::vector<Dataset> datasets(parts.size());
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    datasets[p].labels = encode_labels(schema.label, table, *parts[p]);
-    datasets[p].weights = encode_weights(schema.weight, table, *parts[p]);
+    encode_beside(schema.beside, table, *parts[p], datasets[p]);
     datasets[p].cells.reserve(parts[p]->size() * schema.features.size());
   }
   keep_features(schema, table);

@@ -68,21 +68,9 @@ Dataset encode_features(const Schema& schema, const Table& table, const Rows& ro
 /// encode_cell makes the cells of encode_features of these.
 Dataset read_features(const Schema& schema, const Table& table);
 
-/// The rows whose label is not missing.
-Rows labelled_rows(const Label& label, const Table& table);
-
-/// One label a row: 0 or 1, or the number. Throws Error (data) if one is neither class.
-std::vector<double> encode_labels(const Label& label, const Table& table, const Rows& rows);
-
-/// One weight per row; empty if `column` is. Throws Error (data) for a weight that is missing,
-/// negative or not finite, and if all are 0.
-std::vector<float> encode_weights(const std::string& column, const Table& table, const Rows& rows);
-
-/// Features, labels and weights.
-Dataset encode(const Schema& schema, const Table& table, const Rows& rows);
-
-/// The same for several parts of the rows, each in ascending order. The cells of the table are
-/// freed as they are encoded, block of rows by block, so that little is ever held in both forms.
+/// Features and the columns beside them for several parts of the rows, each in ascending order. The
+/// cells of the table are freed as they are encoded, block of rows by block, so that little is ever
+/// held in both forms.
 std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
                                      const std::vector<const Rows*>& parts);
 
@@ -99,14 +87,16 @@ float encode_cell(const Feature& feature, float cell);
 
 /// One column as ColumnIndex has it.
 const Column& require_column(const Table& table, const std::string& name);
+const Column& require_numbers(const Table& table, const std::string& name);
+
+/// Throws Error (data) with the table and the column before the message.
+[[noreturn]] void fail_column(const Table& table, const std::string& column,
+                              std::string_view message);
 
 /// The word of a cell, whatever the column's type; empty for a missing one.
 std::string word_at(const Column& column, std::size_t row);
 
 /// The fewest digits that read back as the same number of that column.
 std::string number_word(const Column& column, double value);
-
-/// Why an infinite number, or one that no float holds, cannot be a label.
-std::string not_a_label(double value);
 
 }  // namespace espalier

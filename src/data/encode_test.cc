@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/error_of.h"
+#include "data/roles.h"
 #include "espalier/csv.h"
 
 namespace espalier {
@@ -117,29 +118,6 @@ TEST(Encode, AWordIsFoundHoweverItsNumberIsWritten) {
   EXPECT_EQ(words.find("01"), std::nullopt);
 }
 
-TEST(Encode, LabelsAreZeroOrOneAndNothingElse) {
-  const Label label = {
-      .name = "y", .task = Task::classification, .negative = "no", .positive = "yes"};
-  const Table table = parse_csv("y,d\nyes,1\n,1\nno,1\n");
-  const Rows rows = labelled_rows(label, table);
-  EXPECT_THAT(rows, ElementsAre(0, 2));
-  EXPECT_THAT(encode_labels(label, table, rows), ElementsAre(1, 0));
-  const Table odd = parse_csv("y,d\nyes,1\nmaybe,1\n", {}, "t.csv");
-  EXPECT_THAT(error_of([&] { encode_labels(label, odd, all_rows(odd)); }),
-              HasSubstr("t.csv: column 'y': row 2: 'maybe' is neither 'no' nor 'yes'"));
-}
-
-TEST(Encode, WeightsAreFiniteAndNotNegative) {
-  const auto weights = [](const char* text) {
-    const Table table = parse_csv(text, {}, "t.csv");
-    return encode_weights("w", table, all_rows(table));
-  };
-  EXPECT_THAT(weights("w,d\n1,1\n0,1\n2.5,1\n"), ElementsAre(1, 0, 2.5f));
-  EXPECT_THAT(error_of([&] { weights("w,d\n1,1\n-2,1\n"); }), HasSubstr("row 2: -2 is no weight"));
-  EXPECT_THAT(error_of([&] { weights("w,d\n1,1\n,1\n"); }), HasSubstr("row 2: nan is no weight"));
-  EXPECT_THAT(error_of([&] { weights("w,d\n0,1\n0,1\n"); }), HasSubstr("all weights are 0"));
-}
-
 TEST(Encode, FreeingTheTableChangesNothing) {
   std::string text = "x,word,y,w\n";
   for (int i = 0; i < 100; ++i) {
@@ -150,7 +128,7 @@ TEST(Encode, FreeingTheTableChangesNothing) {
   schema.features = {number_feature(),
                      {.name = "word", .kind = FeatureKind::category, .words = {"b", "a"}}};
   schema.label = {.name = "y", .task = Task::regression, .is_number = true};
-  schema.weight = "w";
+  schema.beside[Role::weight] = "w";
   std::vector<Rows> parts(3);  // the last has no rows
   for (std::uint32_t row = 0; row < 100; ++row) {
     if (row < 40 || row > 70) parts[row % 7 == 0].push_back(row);
@@ -159,12 +137,12 @@ TEST(Encode, FreeingTheTableChangesNothing) {
   const std::vector<Dataset> encoded =
       encode_and_free(schema, std::move(table), {&parts[0], &parts[1], &parts[2]});
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    const Dataset wanted = encode(schema, kept, parts[p]);
+    Dataset wanted = encode_features(schema, kept, parts[p]);
+    encode_beside(schema.beside, kept, parts[p], wanted);
     EXPECT_EQ(encoded[p].num_rows, wanted.num_rows);
     EXPECT_EQ(encoded[p].num_features, wanted.num_features);
     EXPECT_EQ(encoded[p].cells, wanted.cells);
-    EXPECT_EQ(encoded[p].labels, wanted.labels);
-    EXPECT_EQ(encoded[p].weights, wanted.weights);
+    EXPECT_EQ(encoded[p].weights(), wanted.weights());
   }
 }
 

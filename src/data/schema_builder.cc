@@ -7,14 +7,13 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <set>
 #include <unordered_map>
 
-#include "core/math.h"
 #include "core/text.h"
 #include "data/column_wishes.h"
 #include "data/csv_cell.h"
 #include "data/encode.h"
+#include "data/roles.h"
 #include "data/word_index.h"
 #include "espalier/error.h"
 
@@ -27,61 +26,6 @@ constexpr std::size_t kMaxKeypointRows = 1'000'000;
 
 [[noreturn]] void fail(std::string_view message) {
   throw Error(ErrorKind::argument, std::string(message));
-}
-
-// The distinct values of a column as words, numbers in order of size; stops after `limit`.
-std::vector<std::string> distinct_words(const Column& column, std::size_t limit) {
-  if (column.type == ColumnType::category) {
-    std::vector<std::string> words = column.words;
-    std::sort(words.begin(), words.end());
-    return words;
-  }
-  std::set<double> values;
-  for (std::size_t row = 0; row < column.values().size() && values.size() <= limit; ++row) {
-    if (const double value = column.number(row); !std::isnan(value)) values.insert(value);
-  }
-  std::vector<std::string> words;
-  for (const double value : values) words.push_back(number_word(column, value));
-  return words;
-}
-
-// The value that --positive names, in the words of the column: 1.0 may stand for 1.
-std::string find_positive(const std::string& positive, const std::vector<std::string>& values,
-                          const TrainOptions& options) {
-  for (const std::string& value : values) {
-    if (value == positive) return value;
-  }
-  Number wanted, number;
-  if (parse_number(positive, wanted)) {
-    for (const std::string& value : values) {
-      if (parse_number(value, number) && number.exact == wanted.exact) return value;
-    }
-  }
-  fail(fmt::format("positive: '{}' is no value of the label '{}'; its values are '{}' and '{}'",
-                   printable(positive), printable(options.label), printable(values[0]),
-                   printable(values[1])));
-}
-
-// Whether a word begins as a date does: digits in three parts with the same - / or . between them,
-// one of the outer parts a year of four digits.
-bool is_date(std::string_view word) {
-  std::size_t sizes[3] = {}, part = 0;
-  char separator = 0;
-  for (const char c : word) {
-    if (c >= '0' && c <= '9') {
-      ++sizes[part];
-    } else if (part < 2 && (part == 0 ? c == '-' || c == '/' || c == '.' : c == separator)) {
-      separator = c;
-      ++part;
-    } else if (part == 2 && (c == ' ' || c == 'T')) {
-      break;  // and a time
-    } else {
-      return false;
-    }
-  }
-  const auto is_short = [](std::size_t size) { return size == 1 || size == 2; };
-  return part == 2 && is_short(sizes[1]) &&
-         ((sizes[0] == 4 && is_short(sizes[2])) || (is_short(sizes[0]) && sizes[2] == 4));
 }
 
 // Names and words go into the header of the model file.
@@ -287,68 +231,19 @@ std::vector<float> choose_keypoints(const KeypointPlan& plan, const std::vector<
 
 }  // namespace
 
-Label build_label(const Table& table, const TrainOptions& options) {
-  if (options.label.empty()) fail("label: which column is to be predicted?");
-  const Column& column = require_column(table, options.label);
-  if (options.weight == options.label)
-    fail(fmt::format("weight: '{}' is the label", options.label));
-  Label label{
-      .name = options.label, .task = options.task, .is_number = column.type == ColumnType::number};
-  label.missing = column.missing;
-  label.not_missing = column.not_missing;
-  const std::vector<std::string> values = distinct_words(column, 2);
-  const std::string place = fmt::format("{}: label '{}'", table.name, printable(options.label));
-  if (values.empty()) throw Error(ErrorKind::data, place + " is missing in every row");
-  for (const std::string& value : values) {
-    Number number;
-    if (label.is_number && parse_number(value, number) && !std::isfinite(number.rounded))
-      throw Error(ErrorKind::data, fmt::format("{}: {}", place, not_a_label(number.exact)));
-  }
-  if (!label.is_number && std::all_of(values.begin(), values.end(), is_date)) {
-    throw Error(ErrorKind::data,
-                fmt::format("{} has dates such as '{}'; wanted numbers or two classes", place,
-                            printable(values[0])));
-  }
-  if (label.task == Task::automatic) {
-    label.task = values.size() == 2 || !label.is_number ? Task::classification : Task::regression;
-    if (values.size() == 1) label.task = Task::classification;
-  }
-  if (label.task == Task::regression) {
-    if (!label.is_number) {
-      throw Error(ErrorKind::data,
-                  fmt::format("{} has words such as '{}'; regression wants numbers", place,
-                              printable(values[0])));
-    }
-    if (!options.positive.empty()) fail("positive: regression has no positive class");
-    return label;
-  }
-  if (values.size() == 1) {
-    throw Error(ErrorKind::data,
-                fmt::format("{} has one value only, '{}'; classification wants two", place,
-                            printable(values[0])));
-  }
-  if (values.size() > 2) {
-    throw Error(
-        ErrorKind::data,
-        fmt::format("{} has more than two values ('{}', '{}', '{}', ...); classification wants two",
-                    place, printable(values[0]), printable(values[1]), printable(values[2])));
-  }
-  label.positive =
-      options.positive.empty() ? values[1] : find_positive(options.positive, values, options);
-  label.negative = label.positive == values[1] ? values[0] : values[1];
-  return label;
-}
-
 std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
                                     const Rows& rows, const Warning& warn) {
   const ColumnIndex columns(table);
   const Directions directions = read_directions(table, columns, options);
   const Orders orders = read_orders(table, columns, options);
-  const std::vector<float> weights = encode_weights(options.weight, table, rows);
+  std::vector<float> weights;
+  for (const auto& [role, name] : side_columns(options)) {
+    if (role == Role::weight) weights = encode_side_column(role, name, table, rows);
+  }
   std::vector<Feature> features;
   for (const Column& column : table.columns) {
     require_utf8(table, column);
-    if (column.name == options.label || column.name == options.weight) continue;
+    if (role_of(column.name, options) != Role::feature) continue;
     Feature feature{
         .name = column.name, .missing = column.missing, .not_missing = column.not_missing};
     const auto direction = directions.find(column.name);
@@ -407,37 +302,6 @@ void fit_keypoints(const KeypointPlan& plan, const Table& table, const Rows& row
     auto& points = feature.keypoints;
     points.erase(std::unique(points.begin(), points.end()), points.end());
   }
-}
-
-void fit_label(const Dataset& train, Label& label) {
-  double total = 0, sum = 0;
-  for (std::size_t i = 0; i < train.num_rows; ++i) {
-    total += train.weight(i);
-    sum += static_cast<double>(train.weight(i)) * train.labels[i];
-  }
-  const double mean = sum / total;
-  if (label.task == Task::classification) {
-    const double share = std::clamp(mean, 1e-6, 1 - 1e-6);
-    label.offset = static_cast<float>(portable_log(share / (1 - share)));
-    return;
-  }
-  double squares = 0;
-  for (std::size_t i = 0; i < train.num_rows; ++i) {
-    const double d = train.labels[i] - mean;
-    squares += train.weight(i) * d * d;
-  }
-  const double deviation = std::sqrt(squares / total);
-  if (deviation > 0 && deviation < std::numeric_limits<float>::min()) {
-    throw Error(
-        ErrorKind::data,
-        fmt::format("label '{}': its values differ by about {:.3g}, which is too little for "
-                    "32-bit floats; multiply them by a constant",
-                    label.name, deviation));
-  }
-  label.scale = deviation > 0 ? static_cast<float>(deviation) : 1.0f;
-  // The nearest float does, unless it is off by a share of the deviation that one could notice.
-  const auto rounded = static_cast<float>(mean);
-  label.offset = std::abs(rounded - mean) <= deviation / 1024 ? rounded : mean;
 }
 
 }  // namespace espalier

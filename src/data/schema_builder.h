@@ -16,11 +16,6 @@ namespace espalier {
 
 using Warning = std::function<void(const std::string&)>;
 
-/// The label: its task and, for classification, its two values; offset and scale are not yet
-/// fitted. Throws Error (argument, data) for a label that is not there, has one value only, or does
-/// not suit the task.
-Label build_label(const Table& table, const TrainOptions& options);
-
 /// The features with their kinds, directions and categories as the training rows show them;
 /// keypoints are not yet fitted. Columns without information are left out with a warning. Throws
 /// Error (argument) for names and directions that do not suit the table.
@@ -37,8 +32,5 @@ struct KeypointPlan {
 };
 void fit_keypoints(const KeypointPlan& plan, const Table& table, const Rows& rows,
                    std::vector<Feature>& features);
-
-/// Sets the offset and scale of the label from the training rows.
-void fit_label(const Dataset& train, Label& label);
 
 }  // namespace espalier

@@ -5,8 +5,8 @@
 
 #include "core/thread_pool.h"
 #include "data/csv_cell.h"
-#include "data/encode.h"
 #include "espalier/error.h"
+#include "objective/label.h"
 #include "objective/metrics.h"
 #include "serve/compiled.h"
 
@@ -14,7 +14,7 @@ namespace espalier {
 
 std::vector<MetricValue> judge(const Model& model, const Dataset& data, ThreadPool& pool) {
   return all_metrics(model.schema().label.task, data.labels, scores(Predictor(model), data, pool),
-                     data.weights);
+                     data.weights());
 }
 
 Evaluation evaluate(const Model& model, const Table& table) {
@@ -26,7 +26,7 @@ Evaluation evaluate(const Model& model, const Table& table) {
   ThreadPool pool(0);
   return {.rows = rows.size(),
           .rows_unlabelled = table.num_rows - rows.size(),
-          .metrics = judge(model, encode(model.schema(), table, rows), pool)};
+          .metrics = judge(model, encode_labelled(model.schema(), table, rows), pool)};
 }
 
 }  // namespace espalier

@@ -62,9 +62,11 @@ Json header_of(const ModelData& model) {
   for (const Feature& feature : model.schema.features) features.push_back(feature_to_json(feature));
   for (const Network& member : model.members)
     architectures.push_back(to_string(member.architecture()));
+  const SideColumns& beside = model.schema.beside;
+  const auto weight = beside.find(Role::weight);
   return {{"espalier", model.version},
           {"label", label_to_json(model.schema.label)},
-          {"weight", model.schema.weight},
+          {"weight", weight == beside.end() ? "" : weight->second},
           {"features", features},
           {"monotone_calibrators", to_word(model.calibrators)},
           {"architectures", architectures},
@@ -176,7 +178,8 @@ Label label_from_json(const Reader& reader, const Json& json) {
 Schema schema_from_json(const Reader& reader, const Json& header) {
   Schema schema;
   schema.label = label_from_json(reader, header.at("label"));
-  schema.weight = header.at("weight").get<std::string>();
+  if (auto weight = header.at("weight").get<std::string>(); !weight.empty())
+    schema.beside[Role::weight] = std::move(weight);
   std::set<std::string> names = {schema.label.name};
   for (const Json& json : get_list(reader, header, "features")) {
     schema.features.push_back(feature_from_json(reader, json));

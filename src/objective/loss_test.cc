@@ -41,7 +41,8 @@ TEST(Loss, OfARegressionIsTheSquaredErrorInUnitsOfTheLabel) {
 
 TEST(Loss, SumsAreWeightedAndGradientsToo) {
   const Label label{.name = "y", .task = Task::classification};
-  const Dataset data{.num_rows = 3, .labels = {1, 0, 1}, .weights = {2, 5, 0}};
+  Dataset data{.num_rows = 3, .labels = {1, 0, 1}};
+  data.beside[Role::weight] = {2, 5, 0};
   const std::uint32_t rows[] = {2, 0};
   const float z[] = {3, -1};
   float gradient[2];

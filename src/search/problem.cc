@@ -8,8 +8,8 @@
 
 #include "core/json.h"
 #include "core/random.h"
-#include "data/encode.h"
 #include "espalier/error.h"
+#include "objective/label.h"
 #include "train/prepare.h"
 #include "train/streams.h"
 #include "train/train_on.h"

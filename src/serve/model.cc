@@ -123,7 +123,7 @@ CsvOptions Model::csv_options(CsvOptions base, Reading reading) const {
   if (reading == Reading::labelled) {
     add(schema().label.name, schema().label.is_number);
     add_words(schema().label);
-    if (!schema().weight.empty()) add(schema().weight, true);
+    for (const auto& [role, name] : schema().beside) add(name, true);
   }
   return base;
 }

@@ -31,8 +31,9 @@ std::uint64_t hash_of(const Dataset& data) {
   std::string parts;
   put(parts, data.num_rows);
   put(parts, data.num_features);
-  for (const std::vector<float>* numbers : {&data.cells, &data.weights})
-    put(parts, checksum(raw_bytes(std::span<const float>(*numbers))));
+  put(parts, checksum(raw_bytes(std::span<const float>(data.cells))));
+  for (const Role role : kSideRoles)
+    put(parts, checksum(raw_bytes(std::span<const float>(data.beside[role]))));
   put(parts, checksum(raw_bytes(std::span<const double>(data.labels))));
   return checksum(parts);
 }

@@ -10,9 +10,11 @@
 
 #include "core/random.h"
 #include "data/encode.h"
+#include "data/roles.h"
 #include "data/schema_builder.h"
 #include "espalier/error.h"
 #include "model/builder.h"
+#include "objective/label.h"
 #include "train/streams.h"
 
 namespace espalier {
@@ -59,24 +61,27 @@ void balance_classes(Prepared& p) {
     totals[p.train.labels[i] > 0] += p.train.weight(i);
   for (const int c : {0, 1})
     p.class_scale[c] = static_cast<float>((totals[0] + totals[1]) / (2 * totals[c]));
-  p.train.weights.resize(p.train.num_rows, 1);
+  std::vector<float>& weights = p.train.beside[Role::weight];
+  weights.resize(p.train.num_rows, 1);
   for (std::size_t i = 0; i < p.train.num_rows; ++i)
-    p.train.weights[i] *= p.class_scale[p.train.labels[i] > 0];
+    weights[i] *= p.class_scale[p.train.labels[i] > 0];
 }
 
 // The training rows and the validation rows as the network reads them. A table that is owned is
 // empty afterwards.
 void encode_rows(const Source& source, const Table* valid, const Split& rows, Prepared& p) {
   if (source.owned == nullptr) {
-    p.train = encode(p.schema, source.table, rows.train);
-    p.valid = encode(p.schema, valid == nullptr ? source.table : *valid, rows.valid);
+    p.train = encode_labelled(p.schema, source.table, rows.train);
+    p.valid = encode_labelled(p.schema, valid == nullptr ? source.table : *valid, rows.valid);
     return;
   }
   const Rows none;
-  std::vector<Dataset> encoded = encode_and_free(
-      p.schema, std::move(*source.owned), {&rows.train, valid == nullptr ? &rows.valid : &none});
+  const std::vector<const Rows*> parts = {&rows.train, valid == nullptr ? &rows.valid : &none};
+  std::vector<Dataset> encoded =
+      encode_labelled_and_free(p.schema, std::move(*source.owned), parts);
   p.train = std::move(encoded[0]);
-  p.valid = valid == nullptr ? std::move(encoded[1]) : encode(p.schema, *valid, rows.valid);
+  p.valid =
+      valid == nullptr ? std::move(encoded[1]) : encode_labelled(p.schema, *valid, rows.valid);
 }
 
 // Where the first calibrators bend. Without calibrators a number enters as its place between the
@@ -119,7 +124,8 @@ void fit(const Source& source, const Split& rows, const Table* valid, Prepared& 
 Prepared prepare(const Source& source, const TrainOptions& options, const TrainControl& control) {
   validate(options);
   const Table& table = source.table;
-  Schema schema{.features = {}, .label = build_label(table, options), .weight = options.weight};
+  Schema schema{
+      .features = {}, .label = build_label(table, options), .beside = side_columns(options)};
   if (options.class_weight == ClassWeight::balanced && schema.label.task == Task::regression)
     throw Error(ErrorKind::argument, "class_weight: balanced does not suit regression");
   const Split rows = split_rows(source, schema.label, options, control);

@@ -37,11 +37,16 @@ void Rotation::append(std::uint32_t row, bool to_train, Dataset& data) const {
   const std::size_t at = from_train ? row : row - prepared_.train.num_rows;
   data.cells.insert(data.cells.end(), from.row(at), from.row(at + 1));
   data.labels.push_back(from.labels[at]);
-  const float scale = prepared_.class_scale[from.labels[at] > 0 ? 1 : 0];
-  const bool weighted = !prepared_.train.weights.empty() || !prepared_.valid.weights.empty();
+  for (const Role role : kSideRoles) {
+    const std::vector<float>& cells = from.beside[role];
+    if (!cells.empty()) data.beside[role].push_back(cells[at]);
+  }
+  const bool weighted = !prepared_.train.weights().empty() || !prepared_.valid.weights().empty();
   if (weighted) {
-    const float moved = to_train == from_train ? 1 : to_train ? scale : 1 / scale;
-    data.weights.push_back(moved * from.weight(at));
+    std::vector<float>& weights = data.beside[Role::weight];
+    weights.resize(data.num_rows + 1, 1);
+    const float scale = prepared_.class_scale[from.labels[at] > 0 ? 1 : 0];
+    if (to_train != from_train) weights.back() *= to_train ? scale : 1 / scale;
   }
   ++data.num_rows;
 }
@@ -80,7 +85,7 @@ std::vector<MetricValue> Rotation::metrics() const {
     append(row, false, judged);
     scores.push_back(score_of(label, sums_[row] / counts_[row]));
   }
-  return all_metrics(label.task, judged.labels, scores, judged.weights);
+  return all_metrics(label.task, judged.labels, scores, judged.weights());
 }
 
 }  // namespace espalier

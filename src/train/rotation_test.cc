@@ -26,7 +26,7 @@ Prepared prepared_loans(ClassWeight class_weight) {
 }
 
 std::vector<float> sorted_weights(const Dataset& data) {
-  std::vector<float> weights = data.weights;
+  std::vector<float> weights = data.weights();
   std::sort(weights.begin(), weights.end());
   return weights;
 }
@@ -40,8 +40,8 @@ TEST(Rotation, EveryRowIsHeldOutOnceByFiveNetworksAndTrainedOnByTheOthers) {
     EXPECT_EQ(part.valid.num_rows, kRows / 5);
     EXPECT_EQ(part.train.num_rows, kRows - kRows / 5);
     EXPECT_EQ(part.train.cells.size(), part.train.num_rows * part.train.num_features);
-    for (const float weight : part.valid.weights) ++held[weight];
-    for (const float weight : part.train.weights) ++trained[weight];
+    for (const float weight : part.valid.weights()) ++held[weight];
+    for (const float weight : part.train.weights()) ++trained[weight];
   }
   EXPECT_EQ(held.size(), kRows);
   for (const auto& [weight, count] : held) EXPECT_EQ(count, 1);
@@ -58,12 +58,12 @@ TEST(Rotation, CellsAndLabelsStayWithTheirRow) {
     return cells;
   };
   for (const Dataset* data : {&prepared.train, &prepared.valid}) {
-    for (std::size_t r = 0; r < data->num_rows; ++r) rows[data->weights[r]] = cells_of(*data, r);
+    for (std::size_t r = 0; r < data->num_rows; ++r) rows[data->weights()[r]] = cells_of(*data, r);
   }
   const Rotation::Part part = Rotation(prepared).part(3);
   for (const Dataset* data : {&part.train, &part.valid}) {
     for (std::size_t r = 0; r < data->num_rows; ++r)
-      ASSERT_EQ(cells_of(*data, r), rows[data->weights[r]]);
+      ASSERT_EQ(cells_of(*data, r), rows[data->weights()[r]]);
   }
 }
 
@@ -72,10 +72,10 @@ TEST(Rotation, OnlyTrainingRowsAreBalanced) {
   const Prepared prepared = prepared_loans(ClassWeight::balanced);
   const Rotation::Part balanced = Rotation(prepared).part(2);
   for (std::size_t r = 0; r < plain.valid.num_rows; ++r)
-    ASSERT_NEAR(balanced.valid.weights[r], plain.valid.weights[r], 1e-6);
+    ASSERT_NEAR(balanced.valid.weights()[r], plain.valid.weights()[r], 1e-6);
   for (std::size_t r = 0; r < plain.train.num_rows; ++r) {
     const float scale = prepared.class_scale[plain.train.labels[r] > 0 ? 1 : 0];
-    ASSERT_NEAR(balanced.train.weights[r], scale * plain.train.weights[r], 1e-5);
+    ASSERT_NEAR(balanced.train.weights()[r], scale * plain.train.weights()[r], 1e-5);
   }
 }
 

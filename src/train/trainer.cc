@@ -96,7 +96,7 @@ double Trainer::validate() {
   if (in_.valid->num_rows == 0) return std::numeric_limits<double>::quiet_NaN();
   std::vector<float> scores = network_outputs(network_, *in_.valid, *in_.pool);
   for (float& score : scores) score = score_of(*in_.label, score);
-  return compute_metric(options_->metric, in_.valid->labels, scores, in_.valid->weights);
+  return compute_metric(options_->metric, in_.valid->labels, scores, in_.valid->weights());
 }
 
 // Judges the running epoch and keeps its parameters if it is the best; returns false if training

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/roles.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "data/encode.h"
+#include "espalier/error.h"
+
+namespace espalier {
+
+namespace {
+
+// What a cell of the role must be; empty if it is.
+std::string_view wanted_of(Role role, float cell) {
+  switch (role) {
+    case Role::weight:
+      return std::isfinite(cell) && cell >= 0 ? "" : "0 or more";
+    case Role::feature:
+    case Role::label:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+SideColumns side_columns(const TrainOptions& options) {
+  SideColumns columns;
+  const auto add = [&](Role role, const std::string& column) {
+    if (column.empty()) return;
+    if (column == options.label) {
+      throw Error(ErrorKind::argument, fmt::format("{}: '{}' is the label", to_word(role), column));
+    }
+    columns[role] = column;
+  };
+  add(Role::weight, options.weight);
+  return columns;
+}
+
+Role role_of(const std::string& column, const TrainOptions& options) {
+  if (column == options.label) return Role::label;
+  for (const auto& [role, name] : side_columns(options)) {
+    if (column == name) return role;
+  }
+  return Role::feature;
+}
+
+std::vector<float> encode_side_column(Role role, const std::string& name, const Table& table,
+                                      const Rows& rows) {
+  const Column& column = require_numbers(table, name);
+  std::vector<float> cells;
+  cells.reserve(rows.size());
+  double total = 0;
+  for (const std::uint32_t row : rows) {
+    const float cell = column.values()[row];
+    if (const std::string_view wanted = wanted_of(role, cell); !wanted.empty()) {
+      fail_column(
+          table, name,
+          fmt::format("row {}: {} is no {}; wanted {}", row + 1, cell, to_word(role), wanted));
+    }
+    cells.push_back(cell);
+    total += cell;
+  }
+  if (role == Role::weight && !rows.empty() && total <= 0)
+    fail_column(table, name, "all weights are 0");
+  return cells;
+}
+
+void encode_beside(const SideColumns& columns, const Table& table, const Rows& rows,
+                   Dataset& data) {
+  for (const auto& [role, name] : columns)
+    data.beside[role] = encode_side_column(role, name, table, rows);
+}
+
+}  // namespace espalier

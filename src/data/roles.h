@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The columns that stand beside the features and the label of a row. Whoever carries rows about
+// goes through all of them, so that a new role needs its enumerator in espalier/schema.h, its
+// option, and its lines here.
+#pragma once
+
+#include "data/dataset.h"
+#include "espalier/options.h"
+#include "espalier/schema.h"
+#include "espalier/table.h"
+
+namespace espalier {
+
+/// Those that the options name. Throws Error (argument) if one of them is the label.
+SideColumns side_columns(const TrainOptions& options);
+
+/// What a column is to a model with these options.
+Role role_of(const std::string& column, const TrainOptions& options);
+
+/// One number per row. Throws Error (data) for one that the role does not allow: a weight that is
+/// missing, negative or not finite, or weights that are all 0.
+std::vector<float> encode_side_column(Role role, const std::string& column, const Table& table,
+                                      const Rows& rows);
+
+/// Sets all columns beside the features.
+void encode_beside(const SideColumns& columns, const Table& table, const Rows& rows, Dataset& data);
+
+}  // namespace espalier
