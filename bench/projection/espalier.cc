@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "constraints/cube.h"
+#include "constraints/lattice_shape.h"
 #include "contender.h"
 #include "timing.h"
 
@@ -60,9 +61,11 @@ void run(char** argv) {
   Lattices lattices{.theta = {}, .size = std::stoi(argv[2])};
   std::ifstream file(argv[1]);
   for (float value; file >> value;) lattices.theta.push_back(value);
-  const std::uint32_t all = (1u << lattices.size) - 1;
-  measure(lattices, "espalier", [=](std::span<float> theta) { sweep_cube(theta, all); });
-  measure(lattices, "espalier, nearest", [=](std::span<float> theta) { project_cube(theta, all); });
+  const auto shape = LatticeShape::cube(lattices.size);
+  std::vector<Rise> all;
+  for (int d = 0; d < lattices.size; ++d) all.push_back(shape.rise(d));
+  measure(lattices, "espalier", [&](std::span<float> theta) { sweep_cube(theta, all); });
+  measure(lattices, "espalier, nearest", [&](std::span<float> theta) { project_cube(theta, all); });
 }
 
 }  // namespace

@@ -5,8 +5,6 @@
 #include <array>
 #include <vector>
 
-#include "constraints/box.h"
-
 namespace espalier {
 namespace {
 
@@ -52,11 +50,6 @@ void project_chain(std::span<float> values, const ChainWeights& weights) {
     std::vector<Block> blocks(values.size());
     pool(values, weights, blocks);
   }
-}
-
-void project_chain(std::span<float> values, float lo, float hi) {
-  project_chain(values);
-  clip(values, lo, hi);
 }
 
 }  // namespace espalier

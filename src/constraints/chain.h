@@ -34,6 +34,5 @@ struct ChainWeights {
 // stays as it is. Takes time linear in the length, and memory from the heap only for long
 // sequences.
 void project_chain(std::span<float> values, const ChainWeights& weights = {});
-void project_chain(std::span<float> values, float lo, float hi);
 
 }  // namespace espalier

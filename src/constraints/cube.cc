@@ -14,8 +14,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "constraints/box.h"
-
 namespace espalier {
 namespace {
 
@@ -33,54 +31,48 @@ inline void for_each_edge_at(std::span<T> theta, Stride stride, const Visitor& v
 }
 
 template <class T, class Visitor>
-void for_each_edge(std::span<T> theta, int dim, const Visitor& visit) {
-  switch (dim) {
-    case 0:
-      return for_each_edge_at(theta, std::integral_constant<std::size_t, 1>(), visit);
+void for_each_edge(std::span<T> theta, const Rise& rise, const Visitor& visit) {
+  switch (rise.lanes) {
     case 1:
-      return for_each_edge_at(theta, std::integral_constant<std::size_t, 2>(), visit);
+      return for_each_edge_at(theta, std::integral_constant<std::size_t, 1>(), visit);
     case 2:
+      return for_each_edge_at(theta, std::integral_constant<std::size_t, 2>(), visit);
+    case 4:
       return for_each_edge_at(theta, std::integral_constant<std::size_t, 4>(), visit);
     default:
-      return for_each_edge_at(theta, std::size_t{1} << dim, visit);
+      return for_each_edge_at(theta, rise.lanes, visit);
   }
-}
-
-template <class Visitor>
-void for_each_dim(std::uint32_t dims, const Visitor& visit) {
-  for (; dims != 0; dims &= dims - 1) visit(std::countr_zero(dims));
 }
 
 // a > b: both become their mean; halving first cannot overflow, and rounding keeps b <= mean <= a
 // and the order between pairs. a <= b: both stay, even where halving rounds because they are
 // subnormal.
 template <class T>
-void sweep(std::span<T> theta, std::uint32_t monotone_dims) {
-  for_each_dim(monotone_dims, [&](int dim) {
-    for_each_edge(theta, dim, [](T& low, T& high, std::size_t) {
+void sweep(std::span<T> theta, std::span<const Rise> rises) {
+  for (const Rise& rise : rises) {
+    for_each_edge(theta, rise, [](T& low, T& high, std::size_t) {
       const T a = low, b = high;
       const T mean = T(0.5) * a + T(0.5) * b;
       low = std::min(a, std::max(b, mean));
       high = std::max(b, std::min(a, mean));
     });
-  });
+  }
 }
 
 template <class T>
-bool is_monotone(std::span<T> theta, std::uint32_t monotone_dims) {
+bool is_monotone(std::span<T> theta, std::span<const Rise> rises) {
   int wrong = 0;
-  for_each_dim(monotone_dims, [&](int dim) {
-    for_each_edge(theta, dim, [&](T a, T b, std::size_t) { wrong |= a <= b ? 0 : 1; });
-  });
+  for (const Rise& rise : rises)
+    for_each_edge(theta, rise, [&](T a, T b, std::size_t) { wrong |= a <= b ? 0 : 1; });
   return wrong == 0;
 }
 
-// One pass over all edges along `dim`; whether it moved a vertex farther than `tolerance`. The dual
-// variable of an edge is what it has moved its ends in sum, and may not fall below 0.
-bool relax_edges(std::span<double> theta, int dim, double* __restrict duals, double relaxation,
-                 double tolerance) {
+// One pass over all edges along a dimension; whether it moved a vertex farther than `tolerance`.
+// The dual variable of an edge is what it has moved its ends in sum, and may not fall below 0.
+bool relax_edges(std::span<double> theta, const Rise& rise, double* __restrict duals,
+                 double relaxation, double tolerance) {
   bool far = false;
-  for_each_edge(theta, dim, [&](double& a, double& b, std::size_t edge) {
+  for_each_edge(theta, rise, [&](double& a, double& b, std::size_t edge) {
     const double move = std::max(-duals[edge], 0.5 * relaxation * (a - b));
     duals[edge] += move;
     a -= move;
@@ -96,65 +88,70 @@ double scale_of(std::span<const double> theta) {
   return scale;
 }
 
-[[maybe_unused]] bool is_cube(std::size_t size, std::uint32_t monotone_dims) {
-  return std::has_single_bit(size) && monotone_dims < size;
+[[maybe_unused]] bool is_cube(std::size_t size, std::span<const Rise> rises) {
+  return std::has_single_bit(size) &&
+         std::all_of(rises.begin(), rises.end(), [&](const Rise& rise) {
+           return rise.first == 0 && rise.length == 2 && std::has_single_bit(rise.lanes) &&
+                  rise.step == static_cast<std::ptrdiff_t>(rise.lanes) &&
+                  2 * rise.lanes * rise.blocks == size;
+         });
 }
 
 }  // namespace
 
-void sweep_cube(std::span<float> theta, std::uint32_t monotone_dims) {
-  assert(is_cube(theta.size(), monotone_dims));
-  sweep(theta, monotone_dims);
+void sweep_cube(std::span<float> theta, std::span<const Rise> rises) {
+  assert(is_cube(theta.size(), rises));
+  sweep(theta, rises);
 }
 
-void sweep_cube(std::span<double> theta, std::uint32_t monotone_dims) {
-  assert(is_cube(theta.size(), monotone_dims));
-  sweep(theta, monotone_dims);
+void sweep_cube(std::span<double> theta, std::span<const Rise> rises) {
+  assert(is_cube(theta.size(), rises));
+  sweep(theta, rises);
 }
 
-int project_cube(std::span<double> theta, std::uint32_t monotone_dims,
+int project_cube(std::span<double> theta, std::span<const Rise> rises,
                  const CubeProjection& options) {
-  assert(is_cube(theta.size(), monotone_dims));
-  if (is_monotone(theta, monotone_dims)) return 0;
+  assert(is_cube(theta.size(), rises));
+  if (is_monotone(theta, rises)) return 0;
   const double tolerance = options.tolerance * scale_of(theta);
   const std::size_t edges_a_dim = theta.size() / 2;
-  std::vector<double> duals(edges_a_dim * static_cast<std::size_t>(std::popcount(monotone_dims)));
+  std::vector<double> duals(edges_a_dim * rises.size());
   int iterations = 0;
   bool far = true;
   while (far && iterations < options.max_iterations) {
     far = false;
     double* duals_of_dim = duals.data();
-    for_each_dim(monotone_dims, [&](int dim) {
-      far |= relax_edges(theta, dim, duals_of_dim, options.relaxation, tolerance);
+    for (const Rise& rise : rises) {
+      far |= relax_edges(theta, rise, duals_of_dim, options.relaxation, tolerance);
       duals_of_dim += edges_a_dim;
-    });
+    }
     ++iterations;
   }
-  sweep(theta, monotone_dims);
+  sweep(theta, rises);
   return iterations;
 }
 
 // Minimizes |z - theta|^2 / 2 with a copy x = z in the cone of each dimension. The duals u are
 // scaled; the weight of the quadratic penalty is 1. Ends when z rests and the copies agree with it.
-int project_cube_by_admm(std::span<double> theta, std::uint32_t monotone_dims,
+int project_cube_by_admm(std::span<double> theta, std::span<const Rise> rises,
                          const CubeProjection& options) {
-  assert(is_cube(theta.size(), monotone_dims));
-  if (is_monotone(theta, monotone_dims)) return 0;
+  assert(is_cube(theta.size(), rises));
+  if (is_monotone(theta, rises)) return 0;
   const double tolerance = options.tolerance * scale_of(theta);
   const std::size_t n = theta.size();
-  const auto copies = static_cast<std::size_t>(std::popcount(monotone_dims));
+  const std::size_t copies = rises.size();
   const std::vector<double> start(theta.begin(), theta.end());
   std::vector<double> x(copies * n), u(copies * n);
   int iterations = 0;
   double farthest = INFINITY;
   for (; farthest > tolerance && iterations < options.max_iterations; ++iterations) {
     std::span<double> copy(x.data(), n);
-    for_each_dim(monotone_dims, [&](int dim) {
+    for (const Rise& rise : rises) {
       const double* dual = u.data() + (copy.data() - x.data());
       for (std::size_t v = 0; v < n; ++v) copy[v] = theta[v] - dual[v];
-      sweep(copy, 1u << dim);
+      sweep(copy, {&rise, 1});
       copy = {copy.data() + n, n};
-    });
+    }
     farthest = 0;
     for (std::size_t v = 0; v < n; ++v) {
       double sum = start[v];
@@ -168,7 +165,7 @@ int project_cube_by_admm(std::span<double> theta, std::uint32_t monotone_dims,
       theta[v] = z;
     }
   }
-  sweep(theta, monotone_dims);
+  sweep(theta, rises);
   return iterations;
 }
 
@@ -176,8 +173,8 @@ namespace {
 
 // A projection in double, for floats; rounding keeps the order.
 template <class Project>
-int in_double(std::span<float> theta, std::uint32_t monotone_dims, const Project& project) {
-  if (is_monotone(theta, monotone_dims)) return 0;
+int in_double(std::span<float> theta, std::span<const Rise> rises, const Project& project) {
+  if (is_monotone(theta, rises)) return 0;
   std::vector<double> exact(theta.begin(), theta.end());
   const int iterations = project(std::span(exact));
   std::transform(exact.begin(), exact.end(), theta.begin(),
@@ -187,25 +184,17 @@ int in_double(std::span<float> theta, std::uint32_t monotone_dims, const Project
 
 }  // namespace
 
-int project_cube(std::span<float> theta, std::uint32_t monotone_dims,
+int project_cube(std::span<float> theta, std::span<const Rise> rises,
                  const CubeProjection& options) {
-  return in_double(theta, monotone_dims, [&](std::span<double> exact) {
-    return project_cube(exact, monotone_dims, options);
-  });
+  return in_double(theta, rises,
+                   [&](std::span<double> exact) { return project_cube(exact, rises, options); });
 }
 
-int project_cube_by_admm(std::span<float> theta, std::uint32_t monotone_dims,
+int project_cube_by_admm(std::span<float> theta, std::span<const Rise> rises,
                          const CubeProjection& options) {
-  return in_double(theta, monotone_dims, [&](std::span<double> exact) {
-    return project_cube_by_admm(exact, monotone_dims, options);
+  return in_double(theta, rises, [&](std::span<double> exact) {
+    return project_cube_by_admm(exact, rises, options);
   });
-}
-
-int project_cube(std::span<float> theta, std::uint32_t monotone_dims, float lo, float hi,
-                 const CubeProjection& options) {
-  const int iterations = project_cube(theta, monotone_dims, options);
-  clip(theta, lo, hi);
-  return iterations;
 }
 
 }  // namespace espalier

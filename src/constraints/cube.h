@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Projections onto the monotone cone of a lattice: theta[v] <= theta[v + bit d] for every vertex v
-// without bit d and every monotone dimension d.
+// Projections onto the monotone cone of a lattice with two vertices a side: theta never falls along
+// some of its dimensions.
 //
-// theta: [2^S], bit d of a vertex index is v[d]; bit d of monotone_dims: dimension d is monotone.
-// Values are finite. After each function the inequalities hold exactly.
+// theta: [2^S], bit d of a vertex index is v[d]; rises: LatticeShape::cube(S).rise(d) of the
+// monotone dimensions d. Values are finite. After each function the inequalities hold exactly.
 // Clipping to [lo, hi] afterwards keeps the order and gives exactly the projection with bounds.
 #pragma once
 
-#include <cstdint>
 #include <span>
+
+#include "constraints/inequalities.h"
 
 namespace espalier {
 
 // One pass that replaces each pair in the wrong order by its mean, dimension after dimension. It
 // lands in the cone at once, keeps the mean, brings no two points farther apart and leaves points
 // of the cone alone, but is not the nearest point of the cone.
-void sweep_cube(std::span<float> theta, std::uint32_t monotone_dims);
-void sweep_cube(std::span<double> theta, std::uint32_t monotone_dims);
+void sweep_cube(std::span<float> theta, std::span<const Rise> rises);
+void sweep_cube(std::span<double> theta, std::span<const Rise> rises);
 
 struct CubeProjection {
   // Stops when an iteration moves no vertex farther than this, times the largest |theta| if that is
@@ -28,19 +29,17 @@ struct CubeProjection {
 
 // The nearest point of the cone, by Dykstra's method: argmin_x sum_v (x_v - theta_v)^2. Works in
 // double; returns the number of iterations, 0 if theta was in the cone.
-int project_cube(std::span<float> theta, std::uint32_t monotone_dims,
+int project_cube(std::span<float> theta, std::span<const Rise> rises,
                  const CubeProjection& options = {});
-int project_cube(std::span<double> theta, std::uint32_t monotone_dims,
-                 const CubeProjection& options = {});
-int project_cube(std::span<float> theta, std::uint32_t monotone_dims, float lo, float hi,
+int project_cube(std::span<double> theta, std::span<const Rise> rises,
                  const CubeProjection& options = {});
 
 // The same point by the paper's method, consensus ADMM: a copy of theta for each monotone dimension
 // is projected onto the pairs of that dimension, and the copies are drawn together. Slower;
 // options.relaxation has no meaning here.
-int project_cube_by_admm(std::span<double> theta, std::uint32_t monotone_dims,
+int project_cube_by_admm(std::span<double> theta, std::span<const Rise> rises,
                          const CubeProjection& options = {});
-int project_cube_by_admm(std::span<float> theta, std::uint32_t monotone_dims,
+int project_cube_by_admm(std::span<float> theta, std::span<const Rise> rises,
                          const CubeProjection& options = {});
 
 }  // namespace espalier

@@ -94,7 +94,7 @@ Json lattice_of(const Lattices& layer, const float* params, int g,
   std::vector<bool> rises;
   for (int d = 0; d < layer.size(); ++d) {
     names.push_back(wires[static_cast<std::size_t>(g * layer.size() + d)].name);
-    rises.push_back((layer.monotone_dims(g) >> d & 1) != 0);
+    rises.push_back(layer.rises(g, d));
   }
   const float* theta = params + layer.unit_begin(g);
   return {{"wires", names},

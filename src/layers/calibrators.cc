@@ -7,7 +7,6 @@
 #include <cmath>
 #include <optional>
 
-#include "constraints/box.h"
 #include "constraints/chain.h"
 #include "layers/kernels.h"
 
@@ -37,6 +36,9 @@ Calibrators::Calibrators(std::vector<Wire> inputs, const Shape& shape)
   const Range range = shape.range.value_or(Range{0, 1});
   for (int u = 0; u < num_inputs(); ++u) {
     add_unit(num_params_of(wire(u), shape_));
+    if (shape_.bounds == OutputBounds::unit_interval)
+      require(Bounds{.count = unit_size(u), .lo = 0, .hi = 1});
+    if (rises(u)) require(Rise{.length = static_cast<std::size_t>(keypoints(u))});
     outputs_.push_back(kind(u) == UnitKind::pass
                            ? wire(u)
                            : Wire{.monotone = wire(u).monotone,
@@ -184,9 +186,10 @@ void Calibrators::initialize(float* params, const InitialState& state) {
 
 void Calibrators::project(float* unit_params, int unit, Projection,
                           const ChainWeights& weights) const {
-  const std::size_t size = unit_begin(unit + 1) - unit_begin(unit);
-  if (rises(unit)) project_chain({unit_params, static_cast<std::size_t>(keypoints(unit))}, weights);
-  if (shape_.bounds == OutputBounds::unit_interval) clip({unit_params, size}, 0, 1);
+  const std::span<float> table(unit_params, unit_size(unit));
+  const InequalityList list = inequalities(unit);
+  for (const Rise& rise : list.rises) project_chain(table.first(rise.length), weights);
+  for (const Bounds& bounds : list.bounds) clip(table, bounds);
 }
 
 void Calibrators::penalize(const float* unit_params, float* unit_grad, int unit,
@@ -216,19 +219,6 @@ double Calibrators::largest_output(const float* params, double) const {
   for (const Wire& output : outputs())
     largest = std::max(largest, static_cast<double>(output.num_categories()));
   return largest;
-}
-
-Check Calibrators::check(const float* params, const CulpritSink& sink) const {
-  Check total;
-  for (int u = 0; u < num_units(); ++u) {
-    const std::span<const float> table(params + unit_begin(u), unit_begin(u + 1) - unit_begin(u));
-    const auto name = [&](const Culprit& culprit) {
-      sink(describe("calibrator", u, "output", culprit));
-    };
-    if (shape_.bounds == OutputBounds::unit_interval) total += check_bounds(table, 0, 1, name);
-    if (rises(u)) total += check_chain(table.first(static_cast<std::size_t>(keypoints(u))), name);
-  }
-  return total;
 }
 
 }  // namespace espalier

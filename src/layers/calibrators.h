@@ -46,7 +46,6 @@ class Calibrators final : public Layer {
                 const Penalties& penalties) const override;
   float rate_scale() const override;
   double largest_output(const float* params, double largest_input) const override;
-  Check check(const float* params, const CulpritSink& sink) const override;
 
   /// Whether the inputs are cells of the table; else they are the outputs of another layer.
   bool reads_table() const;
@@ -57,6 +56,8 @@ class Calibrators final : public Layer {
   Range range(int unit) const;
 
  private:
+  UnitWords unit_words() const override { return {"calibrator", "output"}; }
+
   enum class UnitKind { position, uniform, category, pass };
   UnitKind kind(int unit) const;
   UniformUnits uniform(const float* params) const;

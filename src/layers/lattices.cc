@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "constraints/box.h"
 #include "constraints/cube.h"
 #include "layers/kernels.h"
 #include "layers/lattice_gradients.h"
@@ -96,18 +95,19 @@ double simplex_at(const float* theta, int size, const double* x) {
 Lattices::Lattices(std::vector<Wire> inputs, const Shape& shape)
     : Layer(std::move(inputs)),
       shape_(shape),
+      vertices_(LatticeShape::cube(shape.size)),
       clips_(!std::all_of(this->inputs().begin(), this->inputs().end(),
                           [](const Wire& wire) { return wire.in_unit; })) {
   const int num_lattices = num_inputs() / shape.size;
   for (int g = 0; g < num_lattices; ++g) {
-    std::uint32_t dims = 0;
-    for (int d = 0; d < shape.size; ++d) {
-      if (this->inputs()[static_cast<std::size_t>(g * shape.size + d)].monotone) dims |= 1u << d;
-    }
-    monotone_dims_.push_back(dims);
     add_unit(num_vertices());
-    outputs_.push_back(
-        {.monotone = dims != 0, .in_unit = shape.bounds == OutputBounds::unit_interval});
+    if (shape.bounds == OutputBounds::unit_interval)
+      require(Bounds{.count = num_vertices(), .lo = 0, .hi = 1});
+    for (int d = 0; d < shape.size; ++d) {
+      if (rises(g, d)) require(vertices_.rise(d));
+    }
+    outputs_.push_back({.monotone = !inequalities(g).rises.empty(),
+                        .in_unit = shape.bounds == OutputBounds::unit_interval});
   }
 }
 
@@ -182,14 +182,15 @@ void Lattices::initialize(float* params, const InitialState& state) {
 
 void Lattices::project(float* unit_params, int unit, Projection how, const ChainWeights&) const {
   const std::span<float> theta(unit_params, num_vertices());
+  const InequalityList list = inequalities(unit);
   if (how == Projection::exact) {
-    project_cube(theta, monotone_dims(unit));
+    project_cube(theta, list.rises);
   } else if (how == Projection::admm) {
-    project_cube_by_admm(theta, monotone_dims(unit));
+    project_cube_by_admm(theta, list.rises);
   } else {
-    sweep_cube(theta, monotone_dims(unit));
+    sweep_cube(theta, list.rises);
   }
-  if (shape_.bounds == OutputBounds::unit_interval) clip(theta, 0, 1);
+  for (const Bounds& bounds : list.bounds) clip(theta, bounds);
 }
 
 void Lattices::penalize(const float* unit_params, float* unit_grad, int,
@@ -222,19 +223,6 @@ void Lattices::penalize(const float* unit_params, float* unit_grad, int,
 
 double Lattices::largest_output(const float* params, double) const {
   return 2 * largest_of({params, num_params()});  // interpolation takes differences
-}
-
-Check Lattices::check(const float* params, const CulpritSink& sink) const {
-  Check total;
-  for (int g = 0; g < num_units(); ++g) {
-    const std::span<const float> theta(params + unit_begin(g), num_vertices());
-    const auto name = [&](const Culprit& culprit) {
-      sink(describe("lattice", g, "vertex", culprit));
-    };
-    if (shape_.bounds == OutputBounds::unit_interval) total += check_bounds(theta, 0, 1, name);
-    total += check_cube(theta, monotone_dims(g), name);
-  }
-  return total;
 }
 
 }  // namespace espalier

@@ -10,6 +10,7 @@
 // theta: [num_lattices][2^S], bit d of a vertex is v[d]. Inputs are clipped to [0, 1].
 #pragma once
 
+#include "constraints/lattice_shape.h"
 #include "espalier/architecture.h"
 #include "layers/lattice_kernels.h"
 #include "layers/layer.h"
@@ -43,20 +44,22 @@ class Lattices final : public Layer {
     return shape_.bounds == OutputBounds::none ? 1 : kInnerTableRate;
   }
   double largest_output(const float* params, double largest_input) const override;
-  Check check(const float* params, const CulpritSink& sink) const override;
 
   int size() const { return shape_.size; }
   Interpolation interpolation() const { return shape_.interpolation; }
-  std::size_t num_vertices() const { return std::size_t{1} << shape_.size; }
-  /// The dimensions in which a lattice must rise, as bits.
-  std::uint32_t monotone_dims(int lattice) const {
-    return monotone_dims_[static_cast<std::size_t>(lattice)];
+  const LatticeShape& vertices() const { return vertices_; }
+  std::size_t num_vertices() const { return vertices_.num_vertices(); }
+  /// Whether a lattice must rise along a dimension.
+  bool rises(int lattice, int dim) const {
+    return inputs()[static_cast<std::size_t>(lattice * shape_.size + dim)].monotone;
   }
 
  private:
+  UnitWords unit_words() const override { return {"lattice", "vertex"}; }
+
   Shape shape_;
+  LatticeShape vertices_;
   bool clips_;  // an input may leave [0, 1]
-  std::vector<std::uint32_t> monotone_dims_;
 };
 
 }  // namespace espalier

@@ -16,6 +16,39 @@ std::string describe(std::string_view unit, int index, std::string_view part,
                      high);
 }
 
+void Layer::add_unit(std::size_t num_params) {
+  begins_.push_back(begins_.back());
+  begins_.back().params += num_params;
+}
+
+void Layer::require(const Bounds& bounds) {
+  bounds_.push_back(bounds);
+  begins_.back().bounds = bounds_.size();
+}
+
+void Layer::require(const Rise& rise) {
+  rises_.push_back(rise);
+  begins_.back().rises = rises_.size();
+}
+
+InequalityList Layer::inequalities(int unit) const {
+  const Begin& begin = begins_[static_cast<std::size_t>(unit)];
+  const Begin& end = begins_[static_cast<std::size_t>(unit) + 1];
+  return {.bounds = std::span(bounds_).subspan(begin.bounds, end.bounds - begin.bounds),
+          .rises = std::span(rises_).subspan(begin.rises, end.rises - begin.rises)};
+}
+
+Check Layer::check(const float* params, const CulpritSink& sink) const {
+  const auto [unit, part] = unit_words();
+  Check total;
+  for (int u = 0; u < num_units(); ++u) {
+    total +=
+        check_inequalities({params + unit_begin(u), unit_size(u)}, inequalities(u),
+                           [&](const Culprit& culprit) { sink(describe(unit, u, part, culprit)); });
+  }
+  return total;
+}
+
 double mean_over(const std::vector<float>& shares, const float* values, std::size_t stride) {
   double sum = 0, total = 0;
   for (std::size_t c = 0; c < shares.size(); ++c) {

@@ -7,6 +7,8 @@
 //
 // The parameters of a layer fall into units (a calibrator, a lattice, the weights of an input) that
 // no inequality connects, so that units are updated and projected independently and in parallel.
+// When it is built a layer lists the inequalities of each unit, once: projection and check read
+// them.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +23,7 @@
 
 #include "constraints/chain.h"
 #include "constraints/check.h"
+#include "constraints/inequalities.h"
 #include "core/random.h"
 #include "espalier/choices.h"
 #include "layers/tile.h"
@@ -120,9 +123,13 @@ class Layer {
   const std::vector<Wire>& outputs() const { return outputs_; }
 
   /// Units, and where their parameters begin: unit u has [unit_begin(u), unit_begin(u + 1)).
-  int num_units() const { return static_cast<int>(unit_begin_.size()) - 1; }
-  std::size_t unit_begin(int unit) const { return unit_begin_[static_cast<std::size_t>(unit)]; }
-  std::size_t num_params() const { return unit_begin_.back(); }
+  int num_units() const { return static_cast<int>(begins_.size()) - 1; }
+  std::size_t unit_begin(int unit) const { return begins_[static_cast<std::size_t>(unit)].params; }
+  std::size_t unit_size(int unit) const { return unit_begin(unit + 1) - unit_begin(unit); }
+  std::size_t num_params() const { return begins_.back().params; }
+
+  /// What monotonicity and the bounds ask of the parameters of a unit, counted from its first.
+  InequalityList inequalities(int unit) const;
 
   /// Numbers that are stored with the model but not trained: input ranges of calibrators.
   std::span<float> constants() { return constants_; }
@@ -146,7 +153,7 @@ class Layer {
   /// Starting values; may set constants. The result is projected afterwards.
   virtual void initialize(float* params, const InitialState& state) = 0;
 
-  /// Puts the parameters of a unit (pointing at its first) where its inequalities hold exactly.
+  /// Puts the parameters of a unit (pointing at its first) where its inequalities() hold exactly.
   /// `weights` are those of the unit's parameters; only chains heed them.
   virtual void project(float* unit_params, int unit, Projection how,
                        const ChainWeights& weights) const = 0;
@@ -174,19 +181,39 @@ class Layer {
   /// larger than largest_input. It need not be sharp.
   virtual double largest_output(const float* params, double largest_input) const = 0;
 
-  /// Checks every inequality that monotonicity and the bounds ask for, exactly.
-  virtual Check check(const float* params, const CulpritSink& sink) const = 0;
+  /// Checks the inequalities() of all units, exactly.
+  Check check(const float* params, const CulpritSink& sink) const;
 
  protected:
   explicit Layer(std::vector<Wire> inputs) : inputs_(std::move(inputs)) {}
-  void add_unit(std::size_t num_params) { unit_begin_.push_back(unit_begin_.back() + num_params); }
+
+  /// What a culprit is called: "lattice" 3, "vertex" 5.
+  struct UnitWords {
+    std::string_view unit;
+    std::string_view part;
+  };
+  virtual UnitWords unit_words() const { return {"unit", "parameter"}; }
+
+  void add_unit(std::size_t num_params);
+  /// Of the unit that was added last.
+  void require(const Bounds& bounds);
+  void require(const Rise& rise);
 
   std::vector<Wire> outputs_;
   std::vector<float> constants_;
 
  private:
+  // Where the share of a unit begins in the parameters and in both lists.
+  struct Begin {
+    std::size_t params = 0;
+    std::size_t bounds = 0;
+    std::size_t rises = 0;
+  };
+
   std::vector<Wire> inputs_;
-  std::vector<std::size_t> unit_begin_ = {0};
+  std::vector<Begin> begins_ = {{}};  // of each unit, then where the last one ends
+  std::vector<Bounds> bounds_;
+  std::vector<Rise> rises_;
 };
 
 /// A layer without parameters.
@@ -194,7 +221,6 @@ class FixedLayer : public Layer {
  public:
   void initialize(float*, const InitialState&) final {}
   void project(float*, int, Projection, const ChainWeights&) const final {}
-  Check check(const float*, const CulpritSink&) const final { return {}; }
 
  protected:
   using Layer::Layer;

@@ -9,8 +9,6 @@
 #include <numeric>
 #include <utility>
 
-#include "constraints/box.h"
-
 namespace espalier {
 
 namespace {
@@ -76,6 +74,7 @@ Linear::Linear(std::vector<Wire> inputs, const Shape& shape)
     const std::size_t begin = unit_begin(j);
     const Reach reached = reach(j);
     add_unit(static_cast<std::size_t>(wire(j).num_columns()) * reached.width());
+    if (wire(j).monotone) require(Bounds{.count = unit_size(j), .lo = 0});
     if (wire(j).is_category()) {
       category_inputs_.push_back(j);
       continue;
@@ -269,8 +268,8 @@ float Linear::decay_scale(int unit) const {
 }
 
 void Linear::project(float* unit_params, int unit, Projection, const ChainWeights&) const {
-  if (unit == num_inputs() || !wire(unit).monotone) return;
-  clip_below({unit_params, unit_begin(unit + 1) - unit_begin(unit)}, 0);
+  for (const Bounds& bounds : inequalities(unit).bounds)
+    clip({unit_params, unit_size(unit)}, bounds);
 }
 
 double Linear::largest_output(const float* params, double largest_input) const {
@@ -281,17 +280,6 @@ double Linear::largest_output(const float* params, double largest_input) const {
            largest_of({params + unit_begin(u), unit_begin(u + 1) - unit_begin(u)});
   }
   return sum;
-}
-
-Check Linear::check(const float* params, const CulpritSink& sink) const {
-  Check total;
-  for (int j = 0; j < num_inputs(); ++j) {
-    if (!wire(j).monotone) continue;
-    total += check_non_negative(
-        {params + unit_begin(j), unit_begin(j + 1) - unit_begin(j)},
-        [&](const Culprit& culprit) { sink(describe("input", j, "weight", culprit)); });
-  }
-  return total;
 }
 
 }  // namespace espalier

@@ -50,7 +50,6 @@ class Linear final : public Layer {
                const ChainWeights& weights) const override;
   float decay_scale(int unit) const override;
   double largest_output(const float* params, double largest_input) const override;
-  Check check(const float* params, const CulpritSink& sink) const override;
 
   Reach reach(int input) const { return reach_of(wire(input), shape_); }
   std::size_t bias_begin() const { return unit_begin(num_inputs()); }
@@ -61,6 +60,7 @@ class Linear final : public Layer {
   }
 
  private:
+  UnitWords unit_words() const override { return {"input", "weight"}; }
   const Wire& wire(int input) const { return inputs()[static_cast<std::size_t>(input)]; }
   void average_weights(const float* params, int j, float* mean) const;
   void pick_weights(const float* params, int j, const float* codes, float* mean,

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold between the numbers of one unit (a calibrator, a lattice, the weights of an
+// input), as one list. Projections and checks read the same list, so that they cannot disagree.
+//
+//   Bounds   lo <= values[i] <= hi
+//   Rise     values[i] <= values[i + step] along lines of values
+//
+// Every comparison is `low <= high` as floats, tolerance 0; a NaN violates all of its inequalities.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <span>
+
+#include "constraints/check.h"
+
+namespace espalier {
+
+/// On values[first .. first + count). An infinite bound is none and not counted.
+struct Bounds {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  float lo = -std::numeric_limits<float>::infinity();
+  float hi = std::numeric_limits<float>::infinity();
+};
+
+/// Lines along which values never fall: each has `length` values, `step` apart. They begin at
+///   first + block * length * step + lane,   lane < lanes, block < blocks.
+/// A calibrator is one line. The lines of a lattice along one dimension are blocks of as many lanes
+/// as its stride, [blocks][length][lanes]. A line with a negative step runs backwards: with it a
+/// curve can fall to a valley.
+struct Rise {
+  std::size_t first = 0;
+  std::size_t length = 0;
+  std::ptrdiff_t step = 1;
+  std::size_t lanes = 1;
+  std::size_t blocks = 1;
+};
+
+struct InequalityList {
+  std::span<const Bounds> bounds;
+  std::span<const Rise> rises;
+};
+
+/// Each value goes to its nearest bound. A NaN stays, so that a check finds it.
+inline void clip(std::span<float> values, const Bounds& bounds) {
+  const float lo = bounds.lo, hi = bounds.hi;
+  for (float& value : values.subspan(bounds.first, bounds.count)) {
+    const float raised = lo > value ? lo : value;
+    value = hi < raised ? hi : raised;
+  }
+}
+
+/// visit(culprit) for each that does not hold.
+template <class Visitor = IgnoreCulprits>
+Check check_bounds(std::span<const float> values, const Bounds& bounds, Visitor&& visit = {}) {
+  constexpr float kNone = std::numeric_limits<float>::infinity();
+  Check check;
+  for (std::size_t i = bounds.first; i < bounds.first + bounds.count; ++i) {
+    if (bounds.lo > -kNone) check_inequality(check, {i, i, bounds.lo, values[i]}, visit);
+    if (bounds.hi < kNone) check_inequality(check, {i, i, values[i], bounds.hi}, visit);
+  }
+  return check;
+}
+
+template <class Visitor = IgnoreCulprits>
+Check check_rise(std::span<const float> values, const Rise& rise, Visitor&& visit = {}) {
+  Check check;
+  for (std::size_t block = 0; block < rise.blocks; ++block) {
+    for (std::size_t k = 0; k + 1 < rise.length; ++k) {
+      for (std::size_t lane = 0; lane < rise.lanes; ++lane) {
+        const auto along = static_cast<std::ptrdiff_t>(block * rise.length + k) * rise.step;
+        const std::size_t low = rise.first + lane + static_cast<std::size_t>(along);
+        const std::size_t high = low + static_cast<std::size_t>(rise.step);
+        check_inequality(check, {low, high, values[low], values[high]}, visit);
+      }
+    }
+  }
+  return check;
+}
+
+template <class Visitor = IgnoreCulprits>
+Check check_inequalities(std::span<const float> values, const InequalityList& list,
+                         Visitor&& visit = {}) {
+  Check total;
+  for (const Bounds& bounds : list.bounds) total += check_bounds(values, bounds, visit);
+  for (const Rise& rise : list.rises) total += check_rise(values, rise, visit);
+  return total;
+}
+
+}  // namespace espalier
