@@ -3,18 +3,22 @@
 // made of this in python/espalier.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "anatomy.h"
 #include "arrow.h"
 #include "espalier/espalier.h"
 #include "interrupts.h"
@@ -136,7 +140,20 @@ void define_model(nb::module_& m) {
            "seed"_a = VerifyOptions().seed, "threads"_a = VerifyOptions().threads)
       .def("inspect_json", [](const ServedModel& self) { return inspect_json(self.model()); })
       .def("inspect_text", [](const ServedModel& self) { return inspect_text(self.model()); })
-      .def_prop_ro("hash", [](const ServedModel& self) { return self.model().hash(); });
+      .def("features", [](const ServedModel& self) { return features_of(self.model()); })
+      .def("calibrators", [](const ServedModel& self) { return calibrators_of(self.model()); })
+      .def("lattices", [](const ServedModel& self) { return lattices_of(self.model()); })
+      .def_prop_ro("hash", [](const ServedModel& self) { return self.model().hash(); })
+      .def_prop_ro("architecture",
+                   [](const ServedModel& self) { return self.model().architecture(); })
+      .def_prop_ro(
+          "task", [](const ServedModel& self) { return to_word(self.model().schema().label.task); })
+      .def_prop_ro("label",
+                   [](const ServedModel& self) { return self.model().schema().label.name; })
+      .def_prop_ro("positive", [](const ServedModel& self) {
+        const Label& label = self.model().schema().label;
+        return label.task == Task::classification ? std::optional(label.positive) : std::nullopt;
+      });
 }
 
 }  // namespace

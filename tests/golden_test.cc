@@ -41,7 +41,7 @@ std::vector<double> reference_scores(const Model& model, const Table& table) {
   for (std::size_t i = 0; i < rows.num_rows; ++i) {
     const std::vector<double> row(rows.row(i), rows.row(i) + rows.num_features);
     double sum = 0;
-    for (const Network& member : data.members) sum += member.evaluate(row);
+    for (const Network& member : data.members) sum += member.evaluate(row)[0];
     scores.push_back(data.schema.label.offset +
                      data.schema.label.scale * sum / static_cast<double>(data.members.size()));
   }

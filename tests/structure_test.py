@@ -17,7 +17,7 @@ MAY_INCLUDE = {
     "layers": ["core", "constraints"],
     "model": ["core", "data", "constraints", "layers"],
     "serve": ["core", "data", "objective", "layers", "model"],
-    "eval": ["core", "data", "objective", "constraints", "layers", "model", "serve"],
+    "eval": ["core", "data", "objective", "constraints", "model", "serve"],
     "train": ["core", "data", "objective", "constraints", "layers", "model", "serve", "eval"],
     "search": ["core", "data", "objective", "layers", "model", "train"],
 }
@@ -31,6 +31,8 @@ MAY_SEE = {
 LIBRARIES = ["fmt", "gmock", "gtest", "hwy", "nlohmann", "rapidcheck"]
 CLI_LIBRARIES = ["CLI", "fmt", "nlohmann"]
 PYTHON_LIBRARIES = ["nanobind"]
+LAYER_CAST = re.compile(
+    r"(static|dynamic)_cast<(const )?(Calibrators|Linear|Lattices|Gather|Sum|MinMax|Relu)\b")
 NOISE = re.compile(
     r"std::(cout|cerr|clog|exit|quick_exit|_Exit|abort|terminate)\b|\bfmt::print\b"
     r"|(?<![\w:.>])(std::)?(v?f?printf|f?puts|f?putc|putchar|perror|exit|_exit|abort)\s*\(")
@@ -122,6 +124,11 @@ class Structure(unittest.TestCase):
                    for front, libraries in (("cli", CLI_LIBRARIES), ("python", PYTHON_LIBRARIES))
                    for path in files(front) for number, bracket, name in includes(path)
                    if not allowed(front, libraries, bracket, name))
+
+    def test_only_the_model_folder_casts_by_the_kind_of_a_layer(self):
+        self.check(f"{self.place(path, number)}: {match[0]}"
+                   for path in files("src", "cli", "python") if path.parent != ROOT / "src/model"
+                   for number, line in code_lines(path) if (match := LAYER_CAST.search(line)))
 
     def test_the_library_never_prints_exits_or_aborts(self):
         self.check(f"{self.place(path, number)}: {match[0]}"

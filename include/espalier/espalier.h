@@ -2,6 +2,7 @@
 // Everything: deep lattice networks that rise with the inputs that must raise them.
 #pragma once
 
+#include "espalier/anatomy.h"
 #include "espalier/architecture.h"
 #include "espalier/certificate.h"
 #include "espalier/choices.h"

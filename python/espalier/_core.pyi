@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the extension has; python/bindings.cc, python/tables.cc and python/training.cc
-# define it.
+# What the extension has; python/bindings.cc, python/anatomy.cc, python/tables.cc and
+# python/training.cc define it.
 from collections.abc import Callable
 from typing import Any
 
@@ -59,6 +59,10 @@ class Model:
     """A model and its predictor."""
 
     hash: str
+    architecture: str
+    task: str
+    label: str
+    positive: str | None
     @staticmethod
     def load(path: str) -> Model: ...
     @staticmethod
@@ -69,6 +73,9 @@ class Model:
     def rows(self, table: Table) -> np.ndarray: ...
     def warnings(self, table: Table) -> list[str]: ...
     def verify(self, pairs: int = ..., seed: int = ..., threads: int = ...) -> Certificate: ...
+    def features(self) -> list[tuple[str, str, list[str] | None]]: ...
+    def calibrators(self) -> list[tuple[Any, ...]]: ...
+    def lattices(self) -> list[tuple[Any, ...]]: ...
     def inspect_json(self) -> str: ...
     def inspect_text(self) -> str: ...
 

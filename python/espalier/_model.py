@@ -44,6 +44,12 @@ class Lattice(NamedTuple):
     interpolation: str = "multilinear"  #: or simplex
 
 
+class _Feature(NamedTuple):
+    name: str
+    kind: str
+    words: list[str] | None
+
+
 class Model:
     """A trained model, immutable; any number of threads may use it.
 
@@ -94,9 +100,13 @@ class Model:
         return json.loads(self._core.inspect_json())
 
     @cached_property
+    def _features(self) -> list[_Feature]:
+        return [_Feature(*feature) for feature in self._core.features()]
+
+    @cached_property
     def feature_names(self) -> list[str]:
         """The columns that the model reads, in its order."""
-        return [feature["name"] for feature in self.info["features"]]
+        return [feature.name for feature in self._features]
 
     @property
     def hash(self) -> str:
@@ -106,17 +116,17 @@ class Model:
     @property
     def task(self) -> str:
         """classification or regression."""
-        return self.info["task"]
+        return self._core.task
 
     @property
     def label(self) -> str:
         """The name of the column that is predicted."""
-        return self.info["label"]
+        return self._core.label
 
     @property
     def architecture(self) -> str:
         """The layers with all their sizes."""
-        return self.info["architecture"]
+        return self._core.architecture
 
     def summary(self) -> str:
         """A page of text, as ``espalier inspect`` prints it."""
@@ -146,7 +156,7 @@ class Model:
 
     @cached_property
     def _categories(self) -> set[str]:
-        return {feature["name"] for feature in self.info["features"] if feature["kind"] != "number"}
+        return {feature.name for feature in self._features if feature.kind != "number"}
 
     def predict(self, X: Any, *, output: OutputWord = "prediction",
                 n_jobs: int | None = None) -> np.ndarray:
@@ -171,34 +181,15 @@ class Model:
 
     def calibrators(self) -> list[Calibrator]:
         """The curves of all calibrators, those of the features first."""
-        found = []
-        for member, layer, parts in self._layers():
-            for curve in parts.get("calibrators", ()):
-                inputs = curve.get("words", curve.get("inputs"))
-                found.append(Calibrator(
-                    curve["wire"],
-                    np.array(inputs, dtype=object if "words" in curve else np.float32),
-                    np.array(curve["outputs"], dtype=np.float32), curve.get("missing"),
-                    curve["rises"], layer, member))
-        return found
+        return [Calibrator(name, np.array(inputs, dtype=object) if isinstance(inputs, list)
+                           else inputs, *rest)
+                for name, inputs, *rest in self._core.calibrators()]
 
     def lattices(self) -> list[Lattice]:
         """The vertices of all lattices."""
-        found = []
-        for member, layer, parts in self._layers():
-            for lattice in parts.get("lattices", ()):
-                size = len(lattice["wires"])
-                # Bit d of the index of a vertex is its place along wire d.
-                vertices = np.array(lattice["vertices"], dtype=np.float32).reshape((2,) * size)
-                found.append(Lattice(lattice["wires"], lattice["rises"],
-                                     vertices.transpose(range(size)[::-1]), layer, member,
-                                     lattice["interpolation"]))
-        return found
-
-    def _layers(self) -> Any:
-        for member, network in enumerate(self.info["networks"], 1):
-            for index, layer in enumerate(network["layers"], 1):
-                yield member, index, layer
+        # Neighbours along wire 0 lie side by side: it is the last axis of the table.
+        return [Lattice(wires, rises, vertices.T, *rest)
+                for wires, rises, vertices, *rest in self._core.lattices()]
 
     def importance(self, X: Any, *, random_state: int = 1) -> np.ndarray:
         """How far the score moves, on average over the rows of X, when the cells of one feature are

@@ -186,7 +186,7 @@ def _column(model: Model, feature: str) -> int:
 def _grid(model: Model, rows: np.ndarray, column: int,
           points: int) -> tuple[np.ndarray, list[str] | None]:
     """Where a feature is moved to: the range of its cells, or the codes of its words."""
-    words = model.info["features"][column].get("words")
+    words = model._features[column].words
     if words is not None:
         return np.arange(len(words), dtype=np.float32), [word or "(missing)" for word in words]
     values = rows[:, column][np.isfinite(rows[:, column])]
@@ -194,7 +194,8 @@ def _grid(model: Model, rows: np.ndarray, column: int,
 
 
 def _output_name(model: Model) -> str:
-    return f"probability of '{model.info['positive']}'" if "positive" in model.info else model.label
+    positive = model._core.positive
+    return model.label if positive is None else f"probability of '{positive}'"
 
 
 def _draw_surface(ax: Any, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:

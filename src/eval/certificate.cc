@@ -59,7 +59,7 @@ void hunt_pairs(const Model& model, const VerifyOptions& options, Certificate& c
   for (const Output output : {Output::score, Output::prediction}) {
     const std::size_t half = options.pairs / 2;
     const HuntResult result = hunt(
-        model.schema(), [&] { return row_function(predictor, output); },
+        model.schema(), [&] { return row_function(predictor, output); }, predictor.num_scores(),
         output == Output::score ? half : options.pairs - half,
         Random(options.seed).split(static_cast<std::uint64_t>(output)), pool,
         [&](std::size_t pairs) {

@@ -63,7 +63,7 @@ void hunt_random_architectures(int models, std::size_t pairs_each) {
     ASSERT_EQ(proof.pairs, pairs_each);
     ASSERT_TRUE(proof.holds()) << model.architecture() << ": " << proof.culprits.front();
     const HuntResult result = hunt(
-        model.schema(), [&] { return plain_function(model); }, pairs_each / 10, Random(7), pool);
+        model.schema(), [&] { return plain_function(model); }, 1, pairs_each / 10, Random(7), pool);
     plain.pairs += result.pairs;
     plain.violations += result.violations;
     plain.largest_drop = std::max(plain.largest_drop, result.largest_drop);
@@ -114,12 +114,35 @@ TEST(Hunt, FindsTheFallsOfAModelThatIsNotMonotone) {
       for (float& value : out) value = -value;
     };
   };
-  const HuntResult result = hunt(model.schema(), negated, 10'000, Random(1), pool);
+  const HuntResult result = hunt(model.schema(), negated, 1, 10'000, Random(1), pool);
   EXPECT_EQ(result.pairs, 10'000u);
   EXPECT_GT(result.violations, 500u);
   EXPECT_GT(result.largest_drop, 0.01);
   ASSERT_FALSE(result.culprits.empty());
   EXPECT_NE(result.culprits.front().find("the prediction falls from"), std::string::npos);
+}
+
+// Of several scores each must be monotone, wherever it stands.
+TEST(Hunt, FindsTheFallOfOneScoreAmongSeveral) {
+  constexpr std::size_t kScores = 3;
+  Random random(1);
+  const Model model = random_model(random);
+  const Predictor predictor(model);
+  ThreadPool pool(2);
+  for (const std::size_t falling : {0, 1, 2, 3}) {
+    const auto several = [&]() -> RowFunction {
+      return [&, falling, scratch = std::make_shared<Predictor::Scratch>(predictor)](
+                 std::span<const float> rows, std::span<float> out) {
+        std::vector<float> scores(out.size() / kScores);
+        predictor.predict(rows, scores, *scratch, Output::score);
+        for (std::size_t i = 0; i < out.size(); ++i)
+          out[i] = i % kScores == falling ? -scores[i / kScores] : scores[i / kScores];
+      };
+    };
+    const HuntResult result = hunt(model.schema(), several, kScores, 2000, Random(1), pool);
+    EXPECT_EQ(result.pairs, 2000u);
+    EXPECT_EQ(result.violations > 0, falling < kScores) << falling;
+  }
 }
 
 TEST(Hunt, TriesTheSamePairsForAnyNumberOfThreads) {
@@ -129,7 +152,7 @@ TEST(Hunt, TriesTheSamePairsForAnyNumberOfThreads) {
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);
     results.push_back(hunt(
-        model.schema(), [&] { return plain_function(model); }, 200'000, Random(5), pool));
+        model.schema(), [&] { return plain_function(model); }, 1, 200'000, Random(5), pool));
   }
   EXPECT_EQ(results[0].violations, results[1].violations);
   EXPECT_EQ(results[0].culprits, results[1].culprits);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 namespace espalier {
 
@@ -143,21 +144,36 @@ std::string describe_pair(const Schema& schema, const float* before, float low, 
   return fmt::format("{}: the prediction falls from {:a} to {:a}", moved, high, low);
 }
 
-HuntResult run_task(const Schema& schema, const RowFunction& predict, std::size_t pairs,
-                    Random random) {
+// The score that falls farthest from one row to the next, or nothing if none does.
+std::optional<std::size_t> fallen(const float* before, const float* after, std::size_t num_scores) {
+  std::optional<std::size_t> worst;
+  for (std::size_t s = 0; s < num_scores; ++s) {
+    if (after[s] >= before[s]) continue;
+    if (!worst || before[s] - after[s] > before[*worst] - after[*worst]) worst = s;
+  }
+  return worst;
+}
+
+HuntResult run_task(const Schema& schema, const RowFunction& predict, std::size_t num_scores,
+                    std::size_t pairs, Random random) {
   HuntResult result;
   Prey prey(schema, random);
-  std::vector<float> rows(kChain * schema.features.size()), out(kChain);
+  std::vector<float> rows(kChain * schema.features.size()), out(kChain * num_scores);
   while (result.pairs < pairs) {
     prey.draw_chain(rows);
     predict(rows, out);
-    for (std::size_t r = 1; r < kChain && result.pairs < pairs; ++r, ++result.pairs) {
-      if (out[r] >= out[r - 1]) continue;
+    const float* before = out.data();
+    for (std::size_t r = 1; r < kChain && result.pairs < pairs;
+         ++r, ++result.pairs, before += num_scores) {
+      const float* after = before + num_scores;
+      const auto score = fallen(before, after, num_scores);
+      if (!score) continue;
+      const float low = after[*score], high = before[*score];
       ++result.violations;
-      result.largest_drop = std::max(result.largest_drop, static_cast<double>(out[r - 1]) - out[r]);
+      result.largest_drop = std::max(result.largest_drop, static_cast<double>(high) - low);
       if (result.culprits.size() < kMaxCulprits) {
-        const float* before = rows.data() + (r - 1) * schema.features.size();
-        result.culprits.push_back(describe_pair(schema, before, out[r], out[r - 1]));
+        const float* cells = rows.data() + (r - 1) * schema.features.size();
+        result.culprits.push_back(describe_pair(schema, cells, low, high));
       }
     }
   }
@@ -166,8 +182,9 @@ HuntResult run_task(const Schema& schema, const RowFunction& predict, std::size_
 
 }  // namespace
 
-HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, std::size_t pairs,
-                Random random, ThreadPool& pool, const std::function<void(std::size_t)>& progress) {
+HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make,
+                std::size_t num_scores, std::size_t pairs, Random random, ThreadPool& pool,
+                const std::function<void(std::size_t)>& progress) {
   HuntResult total;
   const bool any = std::any_of(
       schema.features.begin(), schema.features.end(),
@@ -180,7 +197,7 @@ HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, 
     const std::size_t num_tasks = std::min(tasks_at_once, (left + kTaskPairs - 1) / kTaskPairs);
     pool.run(static_cast<int>(num_tasks), [&](int task) {
       const auto t = static_cast<std::size_t>(task);
-      results[t] = run_task(schema, make(), std::min(kTaskPairs, left - t * kTaskPairs),
+      results[t] = run_task(schema, make(), num_scores, std::min(kTaskPairs, left - t * kTaskPairs),
                             random.split(total.pairs / kTaskPairs + t));
     });
     for (std::size_t t = 0; t < num_tasks; ++t) {

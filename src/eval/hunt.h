@@ -24,14 +24,14 @@ struct HuntResult {
   std::vector<std::string> culprits;  // the first few
 };
 
-/// Predicts rows of cells (as a Predictor takes them) for one thread.
+/// Predicts rows of cells (as a Predictor takes them) for one thread: out is [rows][num_scores].
 using RowFunction = std::function<void(std::span<const float> rows, std::span<float> out)>;
 
-/// Tries so many pairs; none if no feature is monotone. make() gives a function of its own to each
-/// task. What is tried depends on the seed and not on the pool. progress(pairs so far) comes from
-/// the calling thread.
-HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, std::size_t pairs,
-                Random random, ThreadPool& pool,
+/// Tries so many pairs; none if no feature is monotone. A pair is a violation if one of its
+/// num_scores numbers falls. make() gives a function of its own to each task. What is tried depends
+/// on the seed and not on the pool. progress(pairs so far) comes from the calling thread.
+HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make,
+                std::size_t num_scores, std::size_t pairs, Random random, ThreadPool& pool,
                 const std::function<void(std::size_t)>& progress = {});
 
 }  // namespace espalier

@@ -247,6 +247,64 @@ TEST(Penalties, LatticesPenaliseEdgesAndTwists) {
   }
 }
 
+// The inequalities of a layer as docs/math.md writes them: params[low] <= params[high]; kZero and
+// kOne stand for the bounds.
+constexpr int kZero = -1, kOne = -2;
+using Pairs = std::vector<std::pair<int, int>>;
+
+void add_bounds(int begin, int end, Pairs& pairs) {
+  for (int i = begin; i < end; ++i) {
+    pairs.emplace_back(kZero, i);
+    pairs.emplace_back(i, kOne);
+  }
+}
+
+// Each of them, and no other, is in the list that projection and check read.
+void expect_inequalities(const Layer& layer, const Pairs& pairs) {
+  const auto violations = [&](const std::vector<float>& params) {
+    return layer.check(params.data(), [](const std::string&) {}).violations;
+  };
+  const std::vector<float> equal(layer.num_params(), 0.5f);
+  const Check all = layer.check(equal.data(), [](const std::string&) {});
+  EXPECT_EQ(all.inequalities, pairs.size());
+  EXPECT_EQ(all.violations, 0u);
+  for (const auto& [low, high] : pairs) {
+    std::vector<float> broken = equal;
+    if (low >= 0) broken[static_cast<std::size_t>(low)] = high == kOne ? 1.5f : 0.75f;
+    if (high >= 0) broken[static_cast<std::size_t>(high)] = low == kZero ? -0.5f : 0.25f;
+    EXPECT_GT(violations(broken), 0u) << low << " <= " << high;
+  }
+}
+
+TEST(Inequalities, AreThoseOfTheFormulas) {
+  const Wire rising = {.monotone = true, .keypoints = 4, .learns_missing = true};
+  const Wire free = {.keypoints = 3};
+  Pairs pairs;
+  add_bounds(0, 5 + 3 + 3, pairs);
+  for (int k = 0; k < 3; ++k) pairs.emplace_back(k, k + 1);  // the missing cell, 4, is free
+  expect_inequalities(Calibrators({rising, free, kCategory}, {}), pairs);
+  for (int k = 5; k < 7; ++k) pairs.emplace_back(k, k + 1);
+  expect_inequalities(
+      Calibrators({rising, free, kCategory}, {.monotone = MonotoneCalibrators::all}), pairs);
+
+  // Two monotone wires of three reach the two monotone outputs of five.
+  pairs.clear();
+  for (int i = 0; i < 2 * 2; ++i) pairs.emplace_back(kZero, i);
+  expect_inequalities(Linear(inner_wires(3, 2), {.outputs = 5, .monotone_outputs = 2}), pairs);
+
+  // Two lattices of three wires; the first four wires are monotone.
+  pairs.clear();
+  add_bounds(0, 16, pairs);
+  for (int wire = 0; wire < 4; ++wire) {
+    const int bit = 1 << wire % 3;
+    for (int v = 0; v < 8; ++v) {
+      const int first = wire / 3 * 8;
+      if ((v & bit) == 0) pairs.emplace_back(first + v, first + v + bit);
+    }
+  }
+  expect_inequalities(Lattices(inner_wires(6, 4), {.size = 3}), pairs);
+}
+
 // Whatever the parameters were, after project every inequality holds exactly.
 TEST(Projection, EveryLayerLandsWhereItsCheckHolds) {
   Random random(11);

@@ -23,12 +23,13 @@ constexpr int kDefaultKeypoints = 20;
 class Builder {
  public:
   Builder(const Architecture& written, std::vector<Wire> inputs, MonotoneCalibrators calibrators,
-          Random random, std::uint64_t max_parameters)
+          Random random, std::uint64_t max_parameters, int num_scores)
       : written_(written.layers),
         wires_(std::move(inputs)),
         calibrators_(calibrators),
         random_(random),
-        max_parameters_(max_parameters) {}
+        max_parameters_(max_parameters),
+        num_scores_(num_scores) {}
 
   BuiltLayers build() {
     for (at_ = 0; at_ < written_.size(); ++at_) {
@@ -58,11 +59,7 @@ class Builder {
           break;
       }
     }
-    if (wires_.size() != 1 || wires_[0].is_category()) {
-      fail(fmt::format(
-          "the last layer gives {} wires, wanted one: end with lin(1), lat, sum, minmax or cal",
-          wires_.size()));
-    }
+    require_scores();
     return std::move(built_);
   }
 
@@ -72,6 +69,19 @@ class Builder {
     throw Error(ErrorKind::argument,
                 fmt::format("architecture: layer {}, {}: {}", std::min(at_ + 1, written_.size()),
                             name, message));
+  }
+
+  void require_scores() const {
+    const bool numbers = std::none_of(wires_.begin(), wires_.end(),
+                                      [](const Wire& wire) { return wire.is_category(); });
+    if (num_wires() == num_scores_ && numbers) return;
+    if (num_scores_ == 1) {
+      fail(fmt::format(
+          "the last layer gives {} wires, wanted one: end with lin(1), lat, sum, minmax or cal",
+          wires_.size()));
+    }
+    fail(fmt::format("the last layer gives {} wires, wanted {}: end with lin({})", wires_.size(),
+                     num_scores_, num_scores_));
   }
 
   // Tiles are indexed by int.
@@ -146,7 +156,7 @@ class Builder {
     if (spec.outputs == 0) {
       const LayerSpec* reader = next(true);
       if (reader == nullptr) {
-        spec.outputs = 1;
+        spec.outputs = num_scores_;
       } else if (has_groups(*reader)) {
         spec.outputs = checked_product(reader->groups, reader->group_size);
       } else {
@@ -296,6 +306,7 @@ class Builder {
   MonotoneCalibrators calibrators_;
   Random random_;
   std::uint64_t max_parameters_;
+  int num_scores_;
   std::uint64_t parameters_ = 0;
   BuiltLayers built_;
 };
@@ -325,8 +336,9 @@ bool is_settled(const Architecture& architecture) {
 
 BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inputs,
                          MonotoneCalibrators calibrators, Random random,
-                         std::uint64_t max_parameters) {
-  return Builder(architecture, std::move(inputs), calibrators, random, max_parameters).build();
+                         std::uint64_t max_parameters, int num_scores) {
+  return Builder(architecture, std::move(inputs), calibrators, random, max_parameters, num_scores)
+      .build();
 }
 
 bool has_groups(const LayerSpec& layer) {

@@ -27,11 +27,12 @@ struct BuiltLayers {
 /// Whether every size is written and every wire of a gather listed, so that building draws nothing.
 bool is_settled(const Architecture& architecture);
 
-/// Throws Error (argument) that names the layer, also if there would be more than max_parameters.
+/// Throws Error (argument) that names the layer, also if there would be more than max_parameters or
+/// the last one does not give num_scores wires.
 /// An architecture that came out of here needs no random numbers and builds the same layers again.
 BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inputs,
                          MonotoneCalibrators calibrators, Random random,
-                         std::uint64_t max_parameters = kMaxParameters);
+                         std::uint64_t max_parameters = kMaxParameters, int num_scores = 1);
 
 /// Whether a layer reads G groups of S wires and says so: lat(GxS), minmax(GxS).
 bool has_groups(const LayerSpec& layer);

@@ -121,7 +121,7 @@ TEST(Theorem1, AMinMaxNetworkIsALinearLayerAndTwoLayersOfSimplexLattices) {
   for (int i = 0; i < 500; ++i) {
     const std::vector<double> row = {random.uniform(), random.uniform(), random.uniform(),
                                      static_cast<double>(random.below(4))};
-    EXPECT_NEAR(lattices.evaluate(row), min_max.evaluate(row), 1e-5);
+    EXPECT_NEAR(lattices.evaluate(row)[0], min_max.evaluate(row)[0], 1e-5);
   }
   for (int l = 0; l < lattices.num_layers(); ++l) {
     lattices.layer(l).check(lattices.layer_params(l),
@@ -140,7 +140,7 @@ TEST(PiecewiseLinear, SimplexNetworksAreAndMultilinearOnesAreNot) {
     constexpr int kSteps = 2000;
     const auto at = [&](int i) {
       const double t = static_cast<double>(i) / kSteps;
-      return network.evaluate(std::vector<double>{t, 0.3 + 0.5 * t});
+      return network.evaluate(std::vector<double>{t, 0.3 + 0.5 * t})[0];
     };
     int bends = 0;
     for (int i = 1; i < kSteps; ++i) {

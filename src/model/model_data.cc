@@ -26,7 +26,8 @@ void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float*
 }
 
 std::vector<float> network_outputs(const Network& network, const Dataset& data, ThreadPool& pool) {
-  std::vector<float> outputs(data.num_rows);
+  const auto num_scores = static_cast<std::size_t>(network.num_scores());
+  std::vector<float> outputs(data.num_rows * num_scores);
   pool.run_ranges(data.num_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
     Network::Scratch scratch(network);
     std::uint32_t rows[kTile];
@@ -34,7 +35,11 @@ std::vector<float> network_outputs(const Network& network, const Dataset& data, 
       const auto count = static_cast<int>(std::min<std::size_t>(kTile, end - first));
       std::iota(rows, rows + count, static_cast<std::uint32_t>(first));
       load_tile(data, rows, count, scratch.input());
-      std::copy_n(network.forward(scratch), count, outputs.data() + first);
+      const float* tile = network.forward(scratch);
+      for (std::size_t s = 0; s < num_scores; ++s, tile += kTile) {
+        for (int r = 0; r < count; ++r)
+          outputs[(first + static_cast<std::size_t>(r)) * num_scores + s] = tile[r];
+      }
     }
   });
   return outputs;

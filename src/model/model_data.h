@@ -33,7 +33,7 @@ std::vector<Wire> input_wires(const Schema& schema);
 /// row 0.
 void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float* tile);
 
-/// The output of a network for each row of a dataset.
+/// The scores of a network for each row of a dataset, [row][num_scores].
 std::vector<float> network_outputs(const Network& network, const Dataset& data, ThreadPool& pool);
 
 }  // namespace espalier

@@ -8,9 +8,10 @@
 namespace espalier {
 
 Network::Network(const Architecture& architecture, std::vector<Wire> inputs,
-                 MonotoneCalibrators calibrators, Random random, std::uint64_t max_parameters) {
-  BuiltLayers built =
-      build_layers(architecture, std::move(inputs), calibrators, random, max_parameters);
+                 MonotoneCalibrators calibrators, Random random, std::uint64_t max_parameters,
+                 int num_scores) {
+  BuiltLayers built = build_layers(architecture, std::move(inputs), calibrators, random,
+                                   max_parameters, num_scores);
   architecture_ = std::move(built.architecture);
   layers_ = std::move(built.layers);
   std::size_t total = 0;
@@ -65,14 +66,14 @@ void Network::backward(Scratch& scratch, const float* grad_out, float* grad_para
   }
 }
 
-double Network::evaluate(std::span<const double> row) const {
+std::vector<double> Network::evaluate(std::span<const double> row) const {
   std::vector<double> in(row.begin(), row.end()), out;
   for (int l = 0; l < num_layers(); ++l) {
     out.resize(static_cast<std::size_t>(layer(l).num_outputs()));
     layer(l).evaluate(layer_params(l), in.data(), out.data());
     in.swap(out);
   }
-  return in[0];
+  return in;
 }
 
 std::vector<float> all_constants(const Network& network) {

@@ -19,7 +19,7 @@ class Network {
   /// As build_layers.
   Network(const Architecture& architecture, std::vector<Wire> inputs,
           MonotoneCalibrators calibrators, Random random,
-          std::uint64_t max_parameters = kMaxParameters);
+          std::uint64_t max_parameters = kMaxParameters, int num_scores = 1);
 
   /// Every size written out, every wire of a gather listed: enough to build the same network again.
   const Architecture& architecture() const { return architecture_; }
@@ -28,6 +28,7 @@ class Network {
   Layer& layer(int index) { return *layers_[static_cast<std::size_t>(index)]; }
   std::size_t offset(int index) const { return offsets_[static_cast<std::size_t>(index)]; }
   int num_inputs() const { return layer(0).num_inputs(); }
+  int num_scores() const { return layer(num_layers() - 1).num_outputs(); }
   /// No position or code of a feature is larger than this.
   double largest_input() const;
 
@@ -48,14 +49,16 @@ class Network {
     AlignedFloats layer;
   };
 
-  /// Carries the input tile through all layers; returns the output, [kTile].
+  /// Carries the input tile through all layers; returns the scores,
+  /// [num_scores][kTile].
   const float* forward(Scratch& scratch) const;
 
-  /// After forward: adds the gradient of the parameters, given that of the output, [kTile].
+  /// After forward: adds the gradient of the parameters, given that of the scores,
+  /// [num_scores][kTile].
   void backward(Scratch& scratch, const float* grad_out, float* grad_params) const;
 
-  /// The reference: one row in double.
-  double evaluate(std::span<const double> row) const;
+  /// The reference: the scores of one row, in double.
+  std::vector<double> evaluate(std::span<const double> row) const;
 
  private:
   Architecture architecture_;

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "espalier/error.h"
 #include "model/random_model.h"
 
 namespace espalier {
@@ -21,13 +22,13 @@ TEST(Network, RaisingAMonotoneInputNeverLowersTheReferenceOutput) {
     const std::vector<Wire>& wires = network.layer(0).inputs();
     for (int i = 0; i < 30; ++i) {
       std::vector<double> row = random_row(network, random);
-      const double before = network.evaluate(row);
+      const double before = network.evaluate(row)[0];
       for (std::size_t j = 0; j < wires.size(); ++j) {
         if (!wires[j].monotone || row[j] < 0) continue;
         std::vector<double> raised = row;
         raised[j] += random.uniform() < 0.3 ? 1e-3 * random.uniform() : 3 * random.uniform();
         raised[j] = std::min(raised[j], static_cast<double>(wires[j].keypoints - 1));
-        ASSERT_GE(network.evaluate(raised), before - kRounding * (1 + std::abs(before)))
+        ASSERT_GE(network.evaluate(raised)[0], before - kRounding * (1 + std::abs(before)))
             << "seed " << seed << ", input " << j << ": " << to_string(network.architecture());
       }
     }
@@ -47,7 +48,7 @@ TEST(Network, WithoutProjectionTheSearchFindsFalls) {
       if (!wires[j].monotone || row[j] < 0) continue;
       std::vector<double> raised = row;
       raised[j] = static_cast<double>(wires[j].keypoints - 1);
-      falls += network.evaluate(raised) < network.evaluate(row) - 1e-3;
+      falls += network.evaluate(raised)[0] < network.evaluate(row)[0] - 1e-3;
     }
   }
   EXPECT_GT(falls, 0);
@@ -69,11 +70,56 @@ TEST(Network, TheFastForwardAgreesWithTheReference) {
     }
     const float* out = network.forward(scratch);
     for (int r = 0; r < kTile; ++r) {
-      const double wanted = network.evaluate(rows[static_cast<std::size_t>(r)]);
+      const double wanted = network.evaluate(rows[static_cast<std::size_t>(r)])[0];
       ASSERT_NEAR(out[r], wanted, 2e-3 * (1 + std::abs(wanted)))
           << "seed " << seed << ", row " << r;
     }
   }
+}
+
+TEST(Network, EveryScoreOfSeveralIsThatOfTheReference) {
+  constexpr int kScores = 3;
+  for (const char* end :
+       {"lin(3)", "lin", "lin(6) lat(3x2)", "lin(3) relu", "lin(3) cal(4,-3:3)"}) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      Random random(seed);
+      const Schema schema = random_schema(random);
+      Network network(parse_architecture(std::string("cal(5) lin(4) cal(4) lat(2x2) ") + end),
+                      input_wires(schema), MonotoneCalibrators::required, random.split(1),
+                      kMaxParameters, kScores);
+      ASSERT_EQ(network.num_scores(), kScores);
+      for (float& p : network.params()) p = static_cast<float>(random.uniform());
+      // Two tiles and a part of a third.
+      Dataset data{.num_rows = 150, .num_features = schema.features.size()};
+      for (std::size_t r = 0; r < data.num_rows; ++r) {
+        for (const double cell : random_row(network, random))
+          data.cells.push_back(static_cast<float>(cell));
+      }
+      ThreadPool pool(2);
+      const std::vector<float> outputs = network_outputs(network, data, pool);
+      ASSERT_EQ(outputs.size(), data.num_rows * kScores);
+      for (std::size_t r = 0; r < data.num_rows; ++r) {
+        const std::vector<double> row(data.row(r), data.row(r) + data.num_features);
+        const std::vector<double> wanted = network.evaluate(row);
+        ASSERT_EQ(wanted.size(), std::size_t{kScores});
+        for (std::size_t s = 0; s < kScores; ++s)
+          ASSERT_NEAR(outputs[r * kScores + s], wanted[s], 2e-3 * (1 + std::abs(wanted[s]))) << end;
+      }
+    }
+  }
+}
+
+TEST(Network, TheLastLayerGivesTheWantedNumberOfScores) {
+  const std::vector<Wire> inputs = {{.keypoints = 3}, {.keypoints = 3}};
+  const auto build = [&](const char* text, int num_scores) {
+    return Network(parse_architecture(text), inputs, MonotoneCalibrators::required, Random(1),
+                   kMaxParameters, num_scores);
+  };
+  EXPECT_EQ(build("cal(3) lin(1)", 1).num_scores(), 1);
+  EXPECT_EQ(build("cal(3) lin", 4).num_scores(), 4);
+  EXPECT_THROW(build("cal(3) lin(2)", 1), Error);
+  EXPECT_THROW(build("cal(3) lin(1)", 2), Error);
+  EXPECT_THROW(build("cal(3) sum", 2), Error);
 }
 
 TEST(Network, NoOutputIsLargerThanTheLayersSay) {
@@ -84,7 +130,7 @@ TEST(Network, NoOutputIsLargerThanTheLayersSay) {
     for (int l = 0; l < network.num_layers(); ++l)
       largest = network.layer(l).largest_output(network.layer_params(l), largest);
     for (int r = 0; r < 50; ++r)
-      ASSERT_LE(std::fabs(network.evaluate(random_row(network, random))), largest);
+      ASSERT_LE(std::fabs(network.evaluate(random_row(network, random))[0]), largest);
   }
 }
 
@@ -116,7 +162,7 @@ TEST(Network, GradientsReachEveryLayer) {
     moved.params()[p] = network.params()[p] + static_cast<float>(step * grad[p]);
   }
   for (double& x : row) x = static_cast<float>(x);
-  EXPECT_NEAR((moved.evaluate(row) - network.evaluate(row)) / step, squares, 0.05 * squares);
+  EXPECT_NEAR((moved.evaluate(row)[0] - network.evaluate(row)[0]) / step, squares, 0.05 * squares);
 }
 
 }  // namespace

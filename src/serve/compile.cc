@@ -6,14 +6,8 @@
 #include <span>
 
 #include "data/encode.h"
-#include "espalier/error.h"
-#include "layers/calibrators.h"
-#include "layers/lattices.h"
-#include "layers/linear.h"
-#include "layers/min_max.h"
-#include "layers/relu.h"
-#include "layers/wiring.h"
 #include "model/model_data.h"
+#include "model/visit_layer.h"
 
 namespace espalier {
 
@@ -124,42 +118,32 @@ LatticeStep lattice_step(const Lattices& layer, const float* params) {
   return step;
 }
 
-Step step_of(LayerKind kind, const Layer& layer, const float* params) {
-  const auto num_inputs = static_cast<std::size_t>(layer.num_inputs());
-  switch (kind) {
-    case LayerKind::cal: {
-      const auto& calibrators = static_cast<const Calibrators&>(layer);
-      if (calibrators.reads_table()) return cell_step(calibrators, params);
-      return calibrator_step(calibrators, params);
-    }
-    case LayerKind::lin:
-      return linear_step(static_cast<const Linear&>(layer), params);
-    case LayerKind::lat:
-      return lattice_step(static_cast<const Lattices&>(layer), params);
-    case LayerKind::gather: {
-      const std::vector<int>& wires = static_cast<const Gather&>(layer).wires();
-      return GatherStep{{wires.begin(), wires.end()}};
-    }
-    case LayerKind::sum:
-      return SumStep{num_inputs};
-    case LayerKind::minmax: {
-      const auto& min_max = static_cast<const MinMax&>(layer);
-      return MinMaxStep{min_max.groups(), min_max.size()};
-    }
-    case LayerKind::relu:
-      return ReluStep{num_inputs};
-  }
-  throw Error(ErrorKind::unsupported, "a layer that the predictor does not know");
+Step step_of(const Network& network, int index) {
+  const float* params = network.layer_params(index);
+  const auto num_inputs = static_cast<std::size_t>(network.layer(index).num_inputs());
+  return visit_layer(
+      network, index,
+      Overloaded{[&](const Calibrators& layer) -> Step {
+                   if (layer.reads_table()) return cell_step(layer, params);
+                   return calibrator_step(layer, params);
+                 },
+                 [&](const Linear& layer) -> Step { return linear_step(layer, params); },
+                 [&](const Lattices& layer) -> Step { return lattice_step(layer, params); },
+                 [&](const Gather& layer) -> Step {
+                   return GatherStep{{layer.wires().begin(), layer.wires().end()}};
+                 },
+                 [&](const Sum&) -> Step { return SumStep{num_inputs}; },
+                 [&](const MinMax& layer) -> Step {
+                   return MinMaxStep{layer.groups(), layer.size()};
+                 },
+                 [&](const Relu&) -> Step { return ReluStep{num_inputs}; }});
 }
 
 }  // namespace
 
 std::vector<Step> compile(const Network& network) {
   std::vector<Step> steps;
-  for (int l = 0; l < network.num_layers(); ++l) {
-    const LayerKind kind = network.architecture().layers[static_cast<std::size_t>(l)].kind;
-    steps.push_back(step_of(kind, network.layer(l), network.layer_params(l)));
-  }
+  for (int l = 0; l < network.num_layers(); ++l) steps.push_back(step_of(network, l));
   return steps;
 }
 
@@ -167,9 +151,7 @@ Program compile(const Model& model) {
   Program program;
   for (const Feature& feature : model.schema().features) program.cells.push_back(cell_of(feature));
   for (const Network& member : model.data().members) program.members.push_back(compile(member));
-  const Network& first = model.data().members.front();
-  const auto num_scores =
-      static_cast<std::size_t>(first.layer(first.num_layers() - 1).num_outputs());
+  const auto num_scores = static_cast<std::size_t>(model.data().members.front().num_scores());
   const Label& label = model.schema().label;
   program.scores.assign(num_scores, units_of(label));
   program.link = link_of(label);

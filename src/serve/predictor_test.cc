@@ -49,7 +49,7 @@ double reference_score(const Model& model, std::span<const float> cells) {
   for (std::size_t f = 0; f < cells.size(); ++f)
     row.push_back(encode_cell(schema.features[f], cells[f]));
   double sum = 0;
-  for (const Network& member : model.data().members) sum += member.evaluate(row);
+  for (const Network& member : model.data().members) sum += member.evaluate(row)[0];
   return schema.label.offset +
          schema.label.scale * sum / static_cast<double>(model.data().members.size());
 }

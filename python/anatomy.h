@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model is made of, for Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "espalier/model.h"
+
+namespace espalier {
+
+/// Of each feature: name, kind, its words or None.
+nanobind::list features_of(const Model& model);
+
+/// In the order of the fields of espalier.Calibrator; words come as a list.
+nanobind::list calibrators_of(const Model& model);
+
+/// In the order of the fields of espalier.Lattice, but with the axes of the vertices turned round.
+nanobind::list lattices_of(const Model& model);
+
+}  // namespace espalier

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "espalier/anatomy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/model_data.h"
+#include "model/visit_layer.h"
+
+namespace espalier {
+
+namespace {
+
+std::span<const float> params_of(const Layer& layer, const float* params, int unit) {
+  return {params + layer.unit_begin(unit), layer.unit_size(unit)};
+}
+
+Curve curve_of(const Calibrators& layer, const float* params, int unit, const Feature* feature) {
+  const std::span<const float> table = params_of(layer, params, unit);
+  Curve curve{.wire = static_cast<std::size_t>(unit), .rises = layer.rises(unit)};
+  if (feature != nullptr && feature->kind == FeatureKind::category) {
+    curve.words = feature->words;
+    curve.outputs.assign(table.begin(), table.end());
+    return curve;
+  }
+  const auto keypoints = static_cast<std::size_t>(layer.keypoints(unit));
+  curve.outputs.assign(table.begin(), table.begin() + layer.keypoints(unit));
+  if (feature != nullptr) {
+    curve.inputs = feature->keypoints;
+    if (feature->monotonicity == Monotonicity::decreasing)
+      std::reverse(curve.outputs.begin(), curve.outputs.end());
+    if (feature->words.size() == keypoints) curve.words = feature->words;
+    if (feature->learns_missing) curve.missing = table[keypoints];
+    return curve;
+  }
+  const auto [lo, hi] = layer.range(unit);
+  for (std::size_t k = 0; k < keypoints; ++k) {
+    curve.inputs.push_back(lo +
+                           (hi - lo) * static_cast<float>(k) / static_cast<float>(keypoints - 1));
+  }
+  return curve;
+}
+
+CalibratorParts parts_of(const Calibrators& layer, const float* params,
+                         const std::vector<NamedWire>& wires) {
+  CalibratorParts parts;
+  for (int u = 0; u < layer.num_units(); ++u) {
+    if (layer.unit_size(u) == 0) continue;
+    parts.curves.push_back(curve_of(layer, params, u, wires[static_cast<std::size_t>(u)].feature));
+  }
+  return parts;
+}
+
+EmbeddingParts parts_of(const Linear& layer, const float* params) {
+  EmbeddingParts parts;
+  for (int j = 0; j < layer.num_inputs(); ++j) {
+    const Linear::Reach reach = layer.reach(j);
+    parts.inputs.push_back({.first_output = static_cast<std::size_t>(reach.begin),
+                            .num_outputs = reach.width(),
+                            .weights = params_of(layer, params, j)});
+  }
+  parts.bias = params_of(layer, params, layer.num_inputs());
+  return parts;
+}
+
+LatticeParts parts_of(const Lattices& layer, const float* params) {
+  LatticeParts parts{.interpolation = layer.interpolation()};
+  for (int g = 0; g < layer.num_units(); ++g) {
+    LatticeTable lattice{.first_wire = static_cast<std::size_t>(g * layer.size()),
+                         .sizes = layer.vertices().sizes(),
+                         .vertices = params_of(layer, params, g)};
+    for (int d = 0; d < layer.size(); ++d) lattice.rises.push_back(layer.rises(g, d));
+    parts.lattices.push_back(std::move(lattice));
+  }
+  return parts;
+}
+
+// The wires behind a layer: calibrators keep the names, a gather moves the wires.
+std::vector<NamedWire> wires_behind(const Network& network, int index,
+                                    const std::vector<NamedWire>& before) {
+  std::vector<NamedWire> wires;
+  const Layer& layer = network.layer(index);
+  const auto add_outputs = [&](bool keeps_names) {
+    for (std::size_t i = 0; i < layer.outputs().size(); ++i) {
+      const Wire& output = layer.outputs()[i];
+      wires.push_back({.name = keeps_names ? before[i].name : fmt::format("{}.{}", index + 1, i),
+                       .monotone = output.monotone,
+                       .feature = output.is_category() ? before[i].feature : nullptr});
+    }
+  };
+  visit_layer(network, index,
+              Overloaded{[&](const Gather& gather) {
+                           for (const int wire : gather.wires())
+                             wires.push_back(before[static_cast<std::size_t>(wire)]);
+                         },
+                         [&](const Calibrators&) { add_outputs(true); },
+                         [&](const Layer&) { add_outputs(false); }});
+  return wires;
+}
+
+LayerAnatomy layer_of(const Network& network, int index, std::vector<NamedWire> wires) {
+  const Layer& layer = network.layer(index);
+  const float* params = network.layer_params(index);
+  const LayerSpec& spec = network.architecture().layers[static_cast<std::size_t>(index)];
+  LayerAnatomy opened{.name = spec.kind == LayerKind::gather ? "gather" : to_string(spec),
+                      .inputs = std::move(wires),
+                      .num_outputs = layer.outputs().size(),
+                      .num_parameters = layer.num_params()};
+  for (const Wire& output : layer.outputs()) opened.num_monotone_outputs += output.monotone ? 1 : 0;
+  visit_layer(network, index,
+              Overloaded{[&](const Calibrators& own) {
+                           opened.parts = parts_of(own, params, opened.inputs);
+                         },
+                         [&](const Linear& own) { opened.parts = parts_of(own, params); },
+                         [&](const Lattices& own) { opened.parts = parts_of(own, params); },
+                         [&](const Gather& own) { opened.parts = GatherParts{own.wires()}; },
+                         [&](const Sum&) { opened.parts = SumParts{}; },
+                         [&](const MinMax& own) {
+                           opened.parts = MinMaxParts{own.groups(), own.size()};
+                         },
+                         [&](const Relu&) { opened.parts = ReluParts{}; }});
+  return opened;
+}
+
+}  // namespace
+
+Anatomy anatomy(const Model& model) {
+  Anatomy opened{.model = model};
+  std::vector<NamedWire> inputs;
+  const std::vector<Feature>& features = model.schema().features;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    const bool monotone = features[f].monotonicity != Monotonicity::none;
+    inputs.push_back({.name = features[f].name, .monotone = monotone, .feature = &features[f]});
+    if (monotone) opened.promises.push_back({f, features[f].monotonicity});
+  }
+  for (const Network& network : model.data().members) {
+    NetworkAnatomy& own = opened.networks.emplace_back();
+    own.num_scores = static_cast<std::size_t>(network.num_scores());
+    std::vector<NamedWire> wires = inputs;
+    for (int l = 0; l < network.num_layers(); ++l) {
+      std::vector<NamedWire> behind = wires_behind(network, l, wires);
+      own.layers.push_back(layer_of(network, l, std::move(wires)));
+      wires = std::move(behind);
+    }
+  }
+  return opened;
+}
+
+}  // namespace espalier
