@@ -42,7 +42,17 @@ nb::list features_of(const Model& model) {
   nb::list found;
   for (const Feature& feature : model.schema().features) {
     const nb::object words = feature.words.empty() ? nb::none() : nb::cast(feature.words);
-    found.append(nb::make_tuple(feature.name, to_word(feature.kind), words));
+    found.append(nb::make_tuple(feature.name, to_word(feature.kind), words, feature.not_missing));
+  }
+  return found;
+}
+
+nb::list layers_of(const Model& model) {
+  nb::list found;
+  for (const NetworkAnatomy& network : anatomy(model).networks) {
+    nb::list names;
+    for (const LayerAnatomy& layer : network.layers) names.append(layer.name);
+    found.append(names);
   }
   return found;
 }

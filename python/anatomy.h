@@ -8,8 +8,11 @@
 
 namespace espalier {
 
-/// Of each feature: name, kind, its words or None.
+/// Of each feature: name, kind, its words or None, the words that do not mean "missing" in it.
 nanobind::list features_of(const Model& model);
+
+/// Of each network the names of its layers.
+nanobind::list layers_of(const Model& model);
 
 /// In the order of the fields of espalier.Calibrator; words come as a list.
 nanobind::list calibrators_of(const Model& model);

@@ -141,6 +141,7 @@ void define_model(nb::module_& m) {
       .def("inspect_json", [](const ServedModel& self) { return inspect_json(self.model()); })
       .def("inspect_text", [](const ServedModel& self) { return inspect_text(self.model()); })
       .def("features", [](const ServedModel& self) { return features_of(self.model()); })
+      .def("layers", [](const ServedModel& self) { return layers_of(self.model()); })
       .def("calibrators", [](const ServedModel& self) { return calibrators_of(self.model()); })
       .def("lattices", [](const ServedModel& self) { return lattices_of(self.model()); })
       .def_prop_ro("hash", [](const ServedModel& self) { return self.model().hash(); })

@@ -48,6 +48,7 @@ class _Feature(NamedTuple):
     name: str
     kind: str
     words: list[str] | None
+    not_missing: list[str]
 
 
 class Model:
@@ -151,8 +152,8 @@ class Model:
 
     @cached_property
     def _not_missing(self) -> dict[str, list[str]]:
-        return {feature["name"]: feature["not_missing"] for feature in self.info["features"]
-                if "not_missing" in feature}
+        return {feature.name: feature.not_missing for feature in self._features
+                if feature.not_missing}
 
     @cached_property
     def _categories(self) -> set[str]:

@@ -118,11 +118,9 @@ def importance(fitted: Any, X: Any, *, ax: Any = None) -> Any:
 
 def _input_curves(model: Model) -> list[Calibrator]:
     """The calibrators of the first layer that does more than choose wires."""
-    for member, index, layer in model._layers():
-        if layer["layer"] != "gather":
-            return [curve for curve in model.calibrators()
-                    if curve.layer == index and curve.member == member]
-    return []
+    first = next((index for index, name in enumerate(model._core.layers()[0], 1)
+                  if name != "gather"), None)
+    return [curve for curve in model.calibrators() if curve.layer == first and curve.member == 1]
 
 
 def _draw_curve(ax: Any, curve: Calibrator, place: int, count: int) -> None:
