@@ -12,6 +12,7 @@
 #include "espalier/version.h"
 #include "flags.h"
 #include "output.h"
+#include "signals.h"
 
 namespace espalier {
 namespace {
@@ -86,6 +87,17 @@ std::string unexpected(const CLI::App& app, std::string_view argument) {
   return fmt::format("unknown command '{}'{}", word, did_you_mean(word, candidates));
 }
 
+// A flag that was given more often than it can be, or an empty string.
+std::string repeated(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::size_t times = option->results().size();
+    if (option->get_items_expected_max() == 1 && times > 1 &&
+        option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw)
+      return fmt::format("{} is given {} times; wanted once", option->get_name(), times);
+  }
+  return {};
+}
+
 int usage_error(const CLI::App& main_app, const CLI::ParseError& error) {
   const auto chosen = main_app.get_subcommands();
   const CLI::App& app = chosen.empty() ? main_app : *chosen.front();
@@ -95,6 +107,8 @@ int usage_error(const CLI::App& main_app, const CLI::ParseError& error) {
     message = unexpected(app, extras.front());
   } else if (chosen.empty()) {
     message = "a command is missing";
+  } else if (const std::string flag = repeated(app); !flag.empty()) {
+    message = flag;
   }
   const std::string name = chosen.empty() ? "espalier" : "espalier " + app.get_name();
   tell(fmt::format("espalier: {}\nSee {} --help.", message, name));
@@ -135,6 +149,7 @@ int fail(std::string_view message, int code) {
 }  // namespace espalier
 
 int main(int argc, char** argv) {
+  espalier::watch_signals();
   std::signal(SIGPIPE, SIG_DFL);  // whoever reads us may leave early: that ends us quietly
   std::signal(SIGXFSZ, SIG_IGN);  // a file too large for its limit is an error like a full disk
   std::ios::sync_with_stdio(false);

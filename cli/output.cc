@@ -14,6 +14,8 @@
 
 #include "espalier/csv.h"
 #include "espalier/error.h"
+#include "espalier/report.h"
+#include "signals.h"
 
 namespace espalier {
 namespace {
@@ -42,18 +44,18 @@ bool replaceable(const std::string& path) {
 // no plain file (a device, a pipe) is written straight.
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path) : path_(path) {
+  explicit OutputFile(const std::string& path)
+      : path_(path), temporary_(temporary_name(path)), remove_on_signal_([this] {
+          remove_temporary();
+          return SignalAnswer::Answer::end;
+        }) {
     errno = 0;
     if (path_ == "-") return;
-    if (replaceable(path_)) temporary_ = fmt::format("{}.{}.tmp", path_, ::getpid());
     file_.open(temporary_.empty() ? path_ : temporary_, std::ios::binary);
     if (!file_) throw cannot_write(path_);
   }
 
-  ~OutputFile() {
-    std::error_code ignored;
-    if (!temporary_.empty()) fs::remove(temporary_, ignored);
-  }
+  ~OutputFile() { remove_temporary(); }
 
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -74,16 +76,56 @@ class OutputFile {
     if (!stream()) throw cannot_write(path_);
     if (temporary_.empty()) return;
     if (std::rename(temporary_.c_str(), path_.c_str()) != 0) throw cannot_write(path_);
-    temporary_.clear();
   }
 
  private:
+  static std::string temporary_name(const std::string& path) {
+    return path != "-" && replaceable(path) ? fmt::format("{}.{}.tmp", path, ::getpid()) : "";
+  }
+
+  void remove_temporary() const {
+    std::error_code ignored;
+    if (!temporary_.empty()) fs::remove(temporary_, ignored);
+  }
+
   std::ostream& stream() { return path_ == "-" ? std::cout : file_; }
 
-  std::string path_;
-  std::string temporary_;  // empty: written straight
+  const std::string path_;
+  const std::string temporary_;  // empty: written straight
   std::ofstream file_;
+  const SignalAnswer remove_on_signal_;
 };
+
+void require_writable(const std::string& path) {
+  const auto fail = [&path](const std::string& what) {
+    throw Error(ErrorKind::file, fmt::format("{}: cannot be written: {}", path, what));
+  };
+  std::error_code ignored;
+  const std::string folder = folder_of(path);
+  if (!fs::is_directory(folder, ignored)) fail(fmt::format("there is no folder '{}'", folder));
+  if (fs::is_directory(path, ignored)) fail("it is a directory");
+  const std::string& changed = replaceable(path) ? folder : path;
+  if (::access(changed.c_str(), W_OK) != 0) {
+    fail(fmt::format("'{}': {}", changed, std::strerror(errno)));
+  }
+}
+
+// Whether two names lead to one plain file, be it there already or not. Devices and pipes may well
+// be read and written.
+bool are_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  if (b.empty()) return false;
+  const fs::path paths[] = {a, b == "-" ? "/dev/stdin" : b};
+  for (const fs::path& path : paths) {
+    if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return false;
+  }
+  if (fs::equivalent(paths[0], paths[1], ignored)) return true;
+  const auto settled = [&](const fs::path& path) {
+    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+  };
+  const fs::path path = settled(paths[0]);  // empty if there can be no such file
+  return !path.empty() && path == settled(paths[1]);
+}
 
 template <class AnyJson>
 std::string dump(const AnyJson& json, int indent) {
@@ -132,9 +174,15 @@ FloatJson json_of(const Column& column) {
   return cells;
 }
 
-void tell(std::string_view line) noexcept {
-  std::fwrite(line.data(), 1, line.size(), stderr);
-  std::fputc('\n', stderr);
+void tell(std::string_view text) noexcept try {
+  while (true) {
+    const std::size_t end = text.find('\n');
+    const std::string line = escape_controls(text.substr(0, end)) + '\n';
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
+  }
+} catch (const std::bad_alloc&) {
 }
 
 void write_text(std::string_view text, const std::string& path) {
@@ -148,19 +196,19 @@ void print(std::string_view text) { write_text(text, "-"); }
 void print_json(const Json& json) { print(dump(json, 2)); }
 void print_json(const FloatJson& json) { print(dump(json, -1)); }
 
-void check_output(const std::string& path, const std::string& input) {
-  const auto fail = [&path](const std::string& what) {
-    throw Error(ErrorKind::file, fmt::format("{}: cannot be written: {}", path, what));
-  };
-  std::error_code ignored;
-  const std::string folder = folder_of(path);
-  if (!fs::is_directory(folder, ignored)) fail(fmt::format("there is no folder '{}'", folder));
-  if (fs::is_directory(path, ignored)) fail("it is a directory");
-  const std::string& changed = replaceable(path) ? folder : path;
-  if (::access(changed.c_str(), W_OK) != 0) {
-    fail(fmt::format("'{}': {}", changed, std::strerror(errno)));
+void check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const NamedFile& output = outputs[i];
+    if (output.path.empty() || output.path == "-") continue;
+    require_writable(output.path);
+    for (const auto& others : {inputs, outputs.first(i)}) {
+      for (const NamedFile& other : others) {
+        if (!are_same_file(output.path, other.path)) continue;
+        throw Error(ErrorKind::argument, fmt::format("{}: '{}' is {}; wanted a file of its own",
+                                                     output.what, output.path, other.what));
+      }
+    }
   }
-  if (fs::equivalent(path, input, ignored)) fail("it is the input");
 }
 
 void write_table(const Table& table, const std::string& path) {

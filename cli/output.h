@@ -25,8 +25,9 @@ Json json_of(std::span<const MetricValue> metrics);
 Json json_of(const Certificate& certificate);
 FloatJson json_of(const Column& column);
 
-/// Prints a line to standard error; nobody minds if that fails.
-void tell(std::string_view line) noexcept;
+/// Prints one line or some to standard error, other control characters escaped; nobody minds if
+/// that fails.
+void tell(std::string_view text) noexcept;
 
 /// Writes a text to a file, which appears only when it is complete, or, for "-", to standard
 /// output. Throws Error (file).
@@ -39,9 +40,16 @@ void print(std::string_view text);
 void print_json(const Json& json);
 void print_json(const FloatJson& json);
 
-/// Throws Error (file) if `path` cannot become a file: its folder is absent or not writable, it is
-/// a directory, or it is `input`, which it would overwrite.
-void check_output(const std::string& path, const std::string& input);
+/// A file of a command, and what it is to it: {"-o", "model.esp"}, {"the table", "loans.csv"}.
+struct NamedFile {
+  std::string what;
+  std::string path;  // empty: there is none; "-" is standard input or output
+};
+
+/// Every command that writes files asks this before its work. Throws Error (file) for an output
+/// that cannot become a file (its folder is absent or not writable, it is a directory), and Error
+/// (argument) for one that is an input or another output, whatever link leads to it.
+void check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
 
 /// Writes a table as CSV to a file, which appears only when it is complete, or, for "-", to
 /// standard output. Throws Error (file).

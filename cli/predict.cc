@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // espalier predict MODEL TABLE: a header and one line per row, the prediction last.
+#include <array>
+#include <set>
+
 #include "commands.h"
 #include "espalier/model.h"
 #include "flags.h"
@@ -18,6 +21,22 @@ struct Flags {
   bool raw = false;
   bool json = false;
 };
+
+const char* name_of_output(const Flags& flags) { return flags.raw ? "score" : "prediction"; }
+
+// No two columns of the answer share a name.
+void check_kept(const Flags& flags) {
+  std::set<std::string> names = {name_of_output(flags)};
+  for (const std::string& name : flags.keep) {
+    if (names.insert(name).second) continue;
+    throw Error(ErrorKind::argument,
+                name == name_of_output(flags)
+                    ? fmt::format("--keep: '{}' is the name of the column that is added; rename "
+                                  "that of the table",
+                                  name)
+                    : fmt::format("--keep: '{}' is named twice", name));
+  }
+}
 
 // Kept columns come out as they went in: a column that the model does not read is taken as words,
 // and one that it reads as numbers keeps its text too.
@@ -49,7 +68,7 @@ Table answer(const Flags& flags, const Model& model) {
                            .codes = column->codes});
   }
   Column& prediction = out.columns.emplace_back();
-  prediction.name = flags.raw ? "score" : "prediction";
+  prediction.name = name_of_output(flags);
   prediction.numbers =
       model.predict(table, flags.raw ? Output::score : Output::prediction, flags.threads);
   return out;
@@ -66,10 +85,10 @@ FloatJson to_json(const Flags& flags, const Table& out) {
 
 int run(const Flags& flags) {
   check_table_flags(flags.csv);
-  if (flags.output != "-") {
-    check_output(flags.output, flags.table);
-    check_output(flags.output, flags.model);
-  }
+  check_kept(flags);
+  check_outputs(
+      std::array{NamedFile{"-o", flags.output}},
+      std::array{NamedFile{"the model", flags.model}, NamedFile{"the table", flags.table}});
   const Table out = answer(flags, Model::load(flags.model));
   if (flags.output != "-" || !flags.json) write_table(out, flags.output);
   if (flags.json) print_json(to_json(flags, out));

@@ -106,6 +106,7 @@ void StatusLine::draw(double share, std::string text, const std::vector<std::str
   constexpr std::size_t kFrame = 4;  // brackets, a space, and the terminal's last column
   if (width >= text.size() + kFrame + kShortestBar)
     text.insert(0, bar_text(share, std::min(kLongestBar, width - text.size() - kFrame)));
+  const std::lock_guard lock(mutex_);
   std::string drawing = back_to_first(lines_);
   for (const std::string& line : above) drawing += line.substr(0, width - 1) + "\x1b[K\n";
   drawing += text.substr(0, width - 1) + "\x1b[J";
@@ -114,7 +115,23 @@ void StatusLine::draw(double share, std::string text, const std::vector<std::str
   std::fputs(drawing.c_str(), stderr);
 }
 
+bool StatusLine::due() const {
+  const std::lock_guard lock(mutex_);
+  return on_ && Clock::now() >= next_draw_;
+}
+
 void StatusLine::clear() {
+  const std::lock_guard lock(mutex_);
+  wipe();
+}
+
+void StatusLine::say(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  wipe();
+  tell(line);
+}
+
+void StatusLine::wipe() {
   if (lines_ > 0) std::fputs((back_to_first(lines_) + "\x1b[J").c_str(), stderr);
   lines_ = 0;
 }
@@ -132,11 +149,6 @@ void ProgressBar::show(const Progress& progress) {
   const auto fresh = static_cast<double>(progress.rows_done - progress.rows_resumed);
   const auto left = static_cast<double>(progress.rows_total - progress.rows_done);
   line_.draw(share_done(progress), text + speed_text(fresh, left, progress.seconds, "rows"));
-}
-
-void ProgressBar::say(const std::string& line) {
-  clear();
-  tell(line);
 }
 
 CountBar::CountBar(std::string things, std::size_t total)

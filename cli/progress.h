@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ enum class Talk {
   verbose,  // and a line per epoch
 };
 
-/// The last lines of a terminal, drawn over and over.
+/// The last lines of a terminal, drawn over and over. Any thread may use one.
 class StatusLine {
  public:
   /// Draws nothing unless `wanted` and standard error is a terminal.
@@ -27,7 +28,7 @@ class StatusLine {
   StatusLine& operator=(const StatusLine&) = delete;
 
   /// Whether it is time to draw again.
-  bool due() const { return on_ && Clock::now() >= next_draw_; }
+  bool due() const;
 
   /// Draws a bar and a text; where space is short, the bar goes first. `above` are lines over it.
   void draw(double share, std::string text, const std::vector<std::string>& above = {});
@@ -35,11 +36,17 @@ class StatusLine {
   /// Wipes it off.
   void clear();
 
+  /// Wipes it off and prints a line.
+  void say(const std::string& line);
+
  private:
   using Clock = std::chrono::steady_clock;
 
+  void wipe();
+
   const bool on_;
-  std::size_t lines_ = 0;  // that are drawn now
+  mutable std::mutex mutex_;  // of all below
+  std::size_t lines_ = 0;     // that are drawn now
   Clock::time_point next_draw_{};
 };
 
@@ -51,7 +58,7 @@ class ProgressBar {
   void show(const Progress& progress);
 
   /// Prints a line and keeps the bar whole.
-  void say(const std::string& line);
+  void say(const std::string& line) { line_.say(line); }
 
   void clear() { line_.clear(); }
 

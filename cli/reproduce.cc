@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 
@@ -100,12 +101,14 @@ std::string command_of(const Flags& flags) {
 int run(const Flags& flags) {
   Experiment experiment = find_experiment(flags.table);
   keep_models(flags.presets, experiment);
-  if (flags.output != "-") check_output(flags.output, {});
   Budget budget = flags.budget;
   if (budget.trials == 0) budget.trials = flags.full ? kFullTrials : kTrials;
   if (budget.confirm == kByScale) budget.confirm = flags.full ? kFullConfirm : 0;
-  const Data data =
-      experiment.read(find_files(experiment), flags.full ? Scale::full : Scale::quick);
+  const std::vector<std::string> files = find_files(experiment);
+  std::vector<NamedFile> inputs;
+  for (const std::string& file : files) inputs.push_back({"a file of the data", file});
+  check_outputs(std::array{NamedFile{"-o", flags.output}}, inputs);
+  const Data data = experiment.read(files, flags.full ? Scale::full : Scale::quick);
   warn_of_other_rows(experiment, data);
 
   CountBar bar("rows", num_rows(experiment, budget));

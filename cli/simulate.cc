@@ -2,6 +2,8 @@
 // espalier simulate: a made-up table of loans whose true risk is known and monotone.
 #include "espalier/simulate.h"
 
+#include <array>
+
 #include "commands.h"
 #include "flags.h"
 #include "output.h"
@@ -30,7 +32,7 @@ FloatJson to_json(const Flags& flags, const Table& table) {
 }
 
 int run(const Flags& flags) {
-  if (flags.output != "-") check_output(flags.output, {});
+  check_outputs(std::array{NamedFile{"-o", flags.output}}, {});
   const Table table = simulate(flags.options);
   if (flags.output != "-" || !flags.json) write_table(table, flags.output);
   if (flags.json) print_json(to_json(flags, table));

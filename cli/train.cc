@@ -18,38 +18,35 @@ struct Flags {
   TrainControl control;  // what flags set of it
 };
 
-TrainResult train_with_progress(const Flags& flags, TrainingTables& tables) {
-  ProgressBar bar(flags.training.talk());
-  std::stop_source stop;
+TrainResult train_with_progress(const Flags& flags, TrainingTables& tables, ProgressBar& bar,
+                                StopOnSignal& stop) {
   TrainControl control = flags.control;
   if (!flags.training.valid.empty()) control.valid = &tables.valid;
-  control.stop = stop.get_token();
+  control.stop = stop.token();
   control.warning = [&bar](const std::string& text) { bar.say("espalier: warning: " + text); };
-  control.progress = [&bar, &stop](const Progress& progress) {
-    if (StopOnSignal::asked() && stop.request_stop()) {
-      bar.say("espalier: stopping with the best model so far; once more ends at once");
-    }
+  control.progress = [&](const Progress& progress) {
+    if (progress.member > 1 || progress.last.epoch > 0) stop.keep();
     bar.show(progress);
   };
   return train(std::move(tables.train), flags.training.options, control);
 }
 
-void require_no_checkpoint_at(const std::filesystem::path& output, const std::string& folder) {
+// The file that the library keeps in the folder; a folder that is still to be made has none.
+NamedFile checkpoint_file(const std::string& folder) {
   std::error_code ignored;
-  if (output.filename() == "checkpoint" &&
-      std::filesystem::equivalent(std::filesystem::absolute(output).parent_path(), folder, ignored))
-    throw Error(ErrorKind::argument, fmt::format("-o: {} is the checkpoint's", output.string()));
+  if (!std::filesystem::is_directory(folder, ignored)) return {};
+  return {"--checkpoint", (std::filesystem::path(folder) / "checkpoint").string()};
 }
 
 int run(Flags& flags) {
   TrainingFlags& training = flags.training;
   const std::string& checkpoint = flags.control.checkpoint;
-  settle_training_flags(training);
-  require_no_checkpoint_at(training.output, checkpoint);
+  settle_training_flags(training, checkpoint_file(checkpoint));
+  ProgressBar bar(training.talk());
+  StopOnSignal stop("the best model so far", [&bar](const std::string& line) { bar.say(line); });
   TrainingTables tables = read_tables(training);
-
-  const StopOnSignal until_saved;
-  const TrainResult result = train_with_progress(flags, tables);
+  const TrainResult result = train_with_progress(flags, tables, bar, stop);
+  bar.clear();
   const Certificate proof = save_proven(result.model, training.output);
   if (!checkpoint.empty() && !result.stopped) remove_checkpoint(checkpoint);
   if (!training.quiet) tell(summary_text(result, proof, training.output));

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -76,7 +77,8 @@ void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& 
   app.add_option("TABLE", flags.table, "a CSV file, or - for standard input")->required();
   // First, because flags are read in the order they are defined in: the others override the file.
   const CLI::callback_t config = [&flags](const CLI::results_t& texts) {
-    apply_config(flags.options, texts.back());
+    flags.config = texts.back();
+    apply_config(flags.options, flags.config);
     return true;
   };
   app.add_option("--config", config,
@@ -96,7 +98,7 @@ void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& 
   add_fields(app, flags.options, "Training");
 }
 
-void settle_training_flags(TrainingFlags& flags) {
+void settle_training_flags(TrainingFlags& flags, const NamedFile& other) {
   if (flags.output.empty()) flags.output = default_output(flags.table);
   check_table_flags(flags.csv);
   if (flags.options.label.empty()) {
@@ -109,9 +111,21 @@ void settle_training_flags(TrainingFlags& flags) {
     throw Error(ErrorKind::argument, "--valid: standard input is already the training table");
   }
   validate(flags.options);
-  check_output(flags.output, flags.table);
-  if (!flags.valid.empty()) check_output(flags.output, flags.valid);
+  check_outputs(std::array{NamedFile{"-o", flags.output}, other},
+                std::array{NamedFile{"the table", flags.table},
+                           NamedFile{"the table of --valid", flags.valid},
+                           NamedFile{"the configuration", flags.config}});
   flags.csv.threads = flags.options.threads;
+}
+
+SignalAnswer::Answer StopOnSignal::answer() {
+  if (!keeps_) {
+    say_("espalier: ended before there was a model: none was written");
+    return SignalAnswer::Answer::end;
+  }
+  stop_.request_stop();
+  say_(fmt::format("espalier: stopping with {}; once more ends at once", best_));
+  return SignalAnswer::Answer::will_stop;
 }
 
 TrainingTables read_tables(const TrainingFlags& flags) {

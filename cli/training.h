@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that train share: flags, tables, Ctrl-C, the proof and the summary.
+// What the commands that train share: flags, tables, signals, the proof and the summary.
 #pragma once
 
 #include <CLI/App.hpp>
 #include <atomic>
-#include <csignal>
+#include <functional>
+#include <stop_token>
 #include <string>
+#include <utility>
 
 #include "espalier/certificate.h"
 #include "espalier/csv.h"
 #include "espalier/train.h"
 #include "output.h"
 #include "progress.h"
+#include "signals.h"
 
 namespace espalier {
 
 struct TrainingFlags {
   std::string table;
   std::string valid;
+  std::string config;
   std::string output;
   TrainOptions options;
   CsvOptions csv;
@@ -32,8 +36,8 @@ struct TrainingFlags {
 void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& line);
 
 /// Names the output after the table if nobody did. Throws Error for flags that do not fit together
-/// and for a model that could not be saved.
-void settle_training_flags(TrainingFlags& flags);
+/// and for a model that could not be saved. `other` is one more file that the command writes.
+void settle_training_flags(TrainingFlags& flags, const NamedFile& other);
 
 /// The training rows, and those of --valid, with the same columns and types; the second is empty
 /// without --valid.
@@ -50,31 +54,29 @@ std::string summary_text(const TrainResult& result, const Certificate& proof,
                          const std::string& path);
 Json summary_json(const TrainResult& result, const Certificate& proof, const std::string& path);
 
-/// While one of these lives, the first SIGINT or SIGTERM only asks to stop; a second one kills.
+/// What a signal does to a training: it ends the program, which has written nothing, for as long as
+/// there is no model; then it asks to stop with the best one so far.
 class StopOnSignal {
  public:
-  StopOnSignal() {
-    struct sigaction action {};
-    action.sa_handler = [](int) { asked_ = true; };
-    action.sa_flags = SA_RESETHAND | SA_RESTART;
-    ::sigaction(SIGINT, &action, &old_interrupt_);
-    ::sigaction(SIGTERM, &action, &old_terminate_);
-  }
-  ~StopOnSignal() {
-    ::sigaction(SIGINT, &old_interrupt_, nullptr);
-    ::sigaction(SIGTERM, &old_terminate_, nullptr);
-  }
-  StopOnSignal(const StopOnSignal&) = delete;
-  StopOnSignal& operator=(const StopOnSignal&) = delete;
+  using Say = std::function<void(const std::string&)>;
 
-  static bool asked() { return asked_; }
+  /// `best` is what will be kept: "the best model so far".
+  StopOnSignal(std::string best, Say say)
+      : best_(std::move(best)), say_(std::move(say)), answer_([this] { return answer(); }) {}
+
+  std::stop_token token() const { return stop_.get_token(); }
+
+  /// From now on there is something to keep. Any thread may say so.
+  void keep() { keeps_ = true; }
 
  private:
-  // Read by other threads than the one that has the signal.
-  static inline std::atomic<bool> asked_ = false;
-  static_assert(std::atomic<bool>::is_always_lock_free);
-  struct sigaction old_interrupt_ {};
-  struct sigaction old_terminate_ {};
+  SignalAnswer::Answer answer();
+
+  const std::string best_;
+  const Say say_;
+  std::stop_source stop_;
+  std::atomic<bool> keeps_ = false;
+  const SignalAnswer answer_;  // the last to be made, the first to go
 };
 
 }  // namespace espalier

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "commands.h"
 #include "flags.h"
@@ -15,7 +14,6 @@
 namespace espalier {
 namespace {
 
-namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
 
 constexpr std::size_t kShown = 5;  // trials of a leaderboard, the defaults not counted
@@ -91,10 +89,7 @@ class Board {
     line_.draw(std::max(time_share, trial_share), text, leaderboard(trials, progress.metric));
   }
 
-  void say(const std::string& line) {
-    line_.clear();
-    tell(line);
-  }
+  void say(const std::string& line) { line_.say(line); }
 
   void clear() { line_.clear(); }
 
@@ -104,31 +99,23 @@ class Board {
   StatusLine line_;
 };
 
-TuneResult tune_with_progress(const Flags& flags, const TrainingTables& tables) {
-  Board board(flags.training.talk(), flags.tune);
+TuneResult tune_with_progress(const Flags& flags, const TrainingTables& tables, Board& board,
+                              StopOnSignal& stop) {
   ProgressBar bar(flags.training.talk());
-  std::stop_source stop;
-  const auto stop_if_asked = [&] {
-    if (StopOnSignal::asked() && stop.request_stop()) {
-      bar.clear();
-      board.say("espalier: stopping with the best settings so far; once more ends at once");
-    }
-  };
   TuneControl control{.valid = flags.training.valid.empty() ? nullptr : &tables.valid,
                       .warning =
                           [&](const std::string& text) {
                             bar.clear();
                             board.say("espalier: warning: " + text);
                           },
-                      .stop = stop.get_token(),
+                      .stop = stop.token(),
                       .results = flags.results};
   control.progress = [&](const TuneProgress& progress) {
-    stop_if_asked();
+    if (!progress.runs.empty()) stop.keep();
     board.show(progress);
   };
   control.final_progress = [&](const Progress& progress) {
     board.clear();
-    stop_if_asked();
     bar.show(progress);
   };
   return tune(tables.train, flags.training.options, flags.tune, control);
@@ -185,39 +172,18 @@ Strings joined_in_brackets(const Strings& parts) {
   return joined;
 }
 
-bool are_same_file(const std::string& a, const std::string& b) {
-  std::error_code ignored;
-  if (fs::equivalent(a, b, ignored)) return true;
-  const auto settled = [&](const std::string& path) {
-    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
-  };
-  const fs::path path = settled(a);  // empty if there can be no such file
-  return !path.empty() && path == settled(b);
-}
-
-void check(const Flags& flags) {
-  validate(flags.tune);
-  if (flags.results.empty()) return;
-  const auto fail = [&](const char* what) {
-    throw Error(ErrorKind::argument, fmt::format("--results: '{}' is {}; wanted a file of its own",
-                                                 flags.results, what));
-  };
-  if (flags.results == "-") fail("standard output");
-  if (are_same_file(flags.results, flags.training.output)) fail("the model file");
-  if (are_same_file(flags.results, flags.training.table)) fail("the table");
-  check_output(flags.results, flags.training.table);
-  if (!flags.training.valid.empty()) check_output(flags.results, flags.training.valid);
-}
-
 int run(Flags& flags) {
   TrainingFlags& training = flags.training;
-  settle_training_flags(training);
+  if (flags.results == "-")
+    throw Error(ErrorKind::argument, "--results: standard output cannot be read back, name a file");
+  settle_training_flags(training, {"--results", flags.results});
   flags.tune.search = joined_in_brackets(flags.tune.search);
-  check(flags);
+  validate(flags.tune);
+  Board board(training.talk(), flags.tune);
+  StopOnSignal stop("the best settings so far",
+                    [&board](const std::string& line) { board.say(line); });
   const TrainingTables tables = read_tables(training);
-
-  const StopOnSignal until_saved;
-  const TuneResult result = tune_with_progress(flags, tables);
+  const TuneResult result = tune_with_progress(flags, tables, board, stop);
   const Certificate proof = save_proven(result.trained.model, training.output);
   if (!training.quiet) {
     for (const std::string& line : leaderboard(result.trials, result.trained.metric)) tell(line);

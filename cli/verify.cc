@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "espalier/certificate.h"
+#include "espalier/report.h"
 #include "flags.h"
 #include "output.h"
 #include "progress.h"
@@ -19,7 +20,7 @@ struct Flags {
 };
 
 std::string names(const std::vector<std::string>& list) {
-  return list.empty() ? "none" : fmt::format("{}", fmt::join(list, ", "));
+  return list.empty() ? "none" : escape_controls(fmt::format("{}", fmt::join(list, ", ")));
 }
 
 std::string verdict(const Certificate& proof) {
@@ -42,7 +43,8 @@ std::string proof_text(const Certificate& proof) {
     text += fmt::format("hunt: {} pairs of rows predicted, {} fell, largest drop {}\n", proof.pairs,
                         proof.pair_violations, proof.largest_drop);
   }
-  for (const std::string& culprit : proof.culprits) text += fmt::format("violated: {}\n", culprit);
+  for (const std::string& culprit : proof.culprits)
+    text += fmt::format("violated: {}\n", escape_controls(culprit));
   return text + verdict(proof);
 }
 

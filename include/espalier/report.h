@@ -4,12 +4,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace espalier {
 
 class Model;
 
-/// For people: a page of text.
+/// Control characters as \n, \t or \x1b, so that a name of a table or of a model file that
+/// somebody made up cannot command a terminal.
+std::string escape_controls(std::string_view text);
+
+/// For people: a page of text without control characters but its line breaks.
 std::string inspect_text(const Model& model);
 
 /// For programs: the same and every number, as JSON text.

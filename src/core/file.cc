@@ -227,6 +227,7 @@ LineLog::LineLog(const std::string& path)
       lines_.push_back(text.substr(begin, end - begin));
       size_ = static_cast<std::int64_t>(end + 1);
     }
+    rest_ = text.substr(static_cast<std::size_t>(size_));
   } catch (...) {
     ::close(fd_);
     throw;

@@ -64,6 +64,9 @@ class LineLog {
   // Those that were there when it was opened.
   const std::vector<std::string>& lines() const { return lines_; }
 
+  // What followed them then, without a line break. Whoever appends must know that it may go.
+  const std::string& rest() const { return rest_; }
+
   // Writes a line, which has no line break of its own, and waits until the disk has it. Throws
   // Error (file), and then the file is as before; what could not be cut off the next append cuts.
   void append(std::string_view line);
@@ -76,6 +79,7 @@ class LineLog {
   std::int64_t size_ = 0;  // of the whole lines
   bool is_whole_ = false;  // nothing follows them, and the name will last
   std::vector<std::string> lines_;
+  std::string rest_;
 };
 
 // Whether bytes begin as gzip does.

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <set>
+#include <vector>
 
 namespace espalier {
 
@@ -33,21 +35,36 @@ std::string shape_error(std::string_view text) {
   return {};
 }
 
+// Not longer than a message should be.
+std::string short_text(std::string_view text) {
+  constexpr std::size_t kLongest = 200;
+  return std::string(text.substr(0, kLongest)) + (text.size() > kLongest ? "..." : "");
+}
+
 }  // namespace
 
 std::string message_of(const Json::exception& error) {
-  constexpr std::size_t kLongest = 200;
   const std::string_view whole = error.what();
   const std::size_t name_end = whole.find("] ");
-  const std::string_view text = name_end == whole.npos ? whole : whole.substr(name_end + 2);
-  return std::string(text.substr(0, kLongest)) + (text.size() > kLongest ? "..." : "");
+  return short_text(name_end == whole.npos ? whole : whole.substr(name_end + 2));
 }
 
 Json parse_json(std::string_view text, ErrorKind kind, const std::string& place) {
   const std::string error = shape_error(text);
   if (!error.empty()) throw Error(kind, fmt::format("{}: {}", place, error));
+  std::vector<std::set<std::string>> open;  // the keys of each object that is still open
+  const auto read_keys = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key &&
+        !open.back().insert(parsed.get_ref<const std::string&>()).second) {
+      throw Error(kind,
+                  fmt::format("{}: the key {} is there twice", place, short_text(parsed.dump())));
+    }
+    return true;
+  };
   try {
-    return Json::parse(text);
+    return Json::parse(text, read_keys);
   } catch (const Json::exception& exception) {
     throw Error(kind, fmt::format("{}: not JSON: {}", place, message_of(exception)));
   }

@@ -36,6 +36,13 @@ TEST(ParseJson, GoesAsDeepAsItSaysAndNoDeeper) {
   EXPECT_EQ(error_in(repeated(R"({"a":)", 1000000)), "a.json: nested deeper than 64");
 }
 
+TEST(ParseJson, NoKeyIsThereTwiceInOneObject) {
+  EXPECT_EQ(error_in(R"({"a":1,"a":1})"), R"(a.json: the key "a" is there twice)");
+  EXPECT_EQ(error_in(R"({"a":1,"b":{"a":1},"\u0061":2})"), R"(a.json: the key "a" is there twice)");
+  EXPECT_EQ(error_in(R"([{"a":[{"c":1,"b":2,"c":3}]}])"), R"(a.json: the key "c" is there twice)");
+  EXPECT_EQ(error_in(R"({"a":{"a":{"a":1},"b":{"a":1}},"b":[{"a":1},{"a":1}]})"), "no error");
+}
+
 TEST(ParseJson, BracketsInStringsDoNotCount) {
   EXPECT_EQ(error_in("[\"" + repeated("[", 1000) + "\\\"" + repeated("{", 1000) + "\"]"),
             "no error");
@@ -43,7 +50,11 @@ TEST(ParseJson, BracketsInStringsDoNotCount) {
 }
 
 TEST(ParseJson, CountsTheKeysOfEachObject) {
-  const auto object = [](int keys) { return "{" + repeated("\"a\":0,", keys - 1) + "\"a\":0}"; };
+  const auto object = [](int keys) {
+    std::string text = "{\"a\":0";
+    for (int i = 1; i < keys; ++i) text += ",\"" + std::to_string(i) + "\":0";
+    return text + "}";
+  };
   EXPECT_EQ(error_in("[" + object(kMaxJsonKeys) + "," + object(kMaxJsonKeys) + "]"), "no error");
   EXPECT_EQ(error_in(object(kMaxJsonKeys + 1)), "a.json: an object of more than 4096 keys");
 }

@@ -106,8 +106,8 @@ void append_features(const std::vector<Feature>& features, std::string& out) {
                                    ? fmt::format("{} categories", feature.words.size())
                                    : fmt::format("{} keypoints{}", feature.keypoints.size(),
                                                  feature.learns_missing ? ", missing learned" : "");
-    out += fmt::format("{:<28} {:<10} {:<12} {}\n", feature.name, to_word(feature.kind), promise,
-                       values);
+    out += fmt::format("{:<28} {:<10} {:<12} {}\n", escape_controls(feature.name),
+                       to_word(feature.kind), promise, values);
   }
 }
 
@@ -128,8 +128,8 @@ std::string curve_text(const Curve& curve, std::size_t most) {
   const std::size_t n = curve.outputs.size(), shown = std::min(n, most);
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t k = shown > 1 ? i * (n - 1) / (shown - 1) : 0;
-    const std::string in =
-        curve.words.empty() ? fmt::format("{:.6g}", curve.inputs[k]) : curve.words[k];
+    const std::string in = curve.words.empty() ? fmt::format("{:.6g}", curve.inputs[k])
+                                               : escape_controls(curve.words[k]);
     text += fmt::format("{}{} -> {:.3f}", i > 0 ? ", " : "", in.empty() ? "(missing)" : in,
                         curve.outputs[k]);
   }
@@ -145,7 +145,8 @@ void append_curves(const NetworkAnatomy& network, std::string& out) {
     if (parts == nullptr) continue;
     out += "\ncalibrators of the inputs (--json has every keypoint)\n";
     for (const Curve& curve : parts->curves)
-      out += fmt::format("  {}: {}\n", layer.inputs[curve.wire].name, curve_text(curve, kShown));
+      out += fmt::format("  {}: {}\n", escape_controls(layer.inputs[curve.wire].name),
+                         curve_text(curve, kShown));
     return;
   }
 }
@@ -166,8 +167,8 @@ void append_wiring(const NetworkAnatomy& network, std::string& out) {
     for (std::size_t g = 0; g < std::min(kShown, lattices.size()); ++g) {
       std::string wires;
       for (std::size_t d = 0; d < lattices[g].sizes.size(); ++d) {
-        wires +=
-            " " + layer.inputs[lattices[g].first_wire + d].name + (lattices[g].rises[d] ? "+" : "");
+        wires += " " + escape_controls(layer.inputs[lattices[g].first_wire + d].name) +
+                 (lattices[g].rises[d] ? "+" : "");
       }
       out += fmt::format("  lattice {}:{}\n", g, wires);
     }
@@ -189,7 +190,8 @@ void append_training(const Model& model, std::string& out) {
   std::string metrics;
   for (const auto& [name, value] : validation->items()) {
     if (value.is_number())
-      metrics += fmt::format("{}{} {:.6g}", metrics.empty() ? "" : ", ", name, value.get<double>());
+      metrics += fmt::format("{}{} {:.6g}", metrics.empty() ? "" : ", ", escape_controls(name),
+                             value.get<double>());
   }
   out += "validation    " + metrics + "\n";
 }
@@ -223,11 +225,31 @@ std::string inspect_json(const Model& model) {
   return json.dump();
 }
 
+std::string escape_controls(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (c == '\n' || c == '\r' || c == '\t') {
+      result += c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t";
+    } else if (c < 0x20 || c == 0x7f) {
+      result += fmt::format("\\x{:02x}", c);
+    } else if (c == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F
+      result += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
 std::string inspect_text(const Model& model) {
   const Label& label = model.schema().label;
-  std::string out = fmt::format("{} of '{}'", to_word(label.task), label.name);
+  std::string out = fmt::format("{} of '{}'", to_word(label.task), escape_controls(label.name));
   if (label.task == Task::classification)
-    out += fmt::format(", '{}' against '{}'", label.positive, label.negative);
+    out += fmt::format(", '{}' against '{}'", escape_controls(label.positive),
+                       escape_controls(label.negative));
   out += fmt::format("\narchitecture  {}\nparameters    {}\nhash          {}\n",
                      model.architecture(), model.num_parameters(), model.hash());
   if (model.num_members() > 1)

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -179,7 +180,7 @@ TEST(ModelFile, AHeaderThatContradictsItselfIsRefused) {
               HasSubstr("without a sum"));
   EXPECT_THAT(error_with("\"pools_rare\":false,\"missing\":[]}],",
                          "\"pools_rare\":true,\"missing\":[]}],\"features\":7,"),
-              HasSubstr("features is not a list"));
+              HasSubstr("the key \"features\" is there twice"));
 }
 
 TEST(ModelFile, AnArchitectureThatLeavesSomethingOpenIsRefusedBeforeItIsBuilt) {
@@ -296,6 +297,39 @@ TEST(ModelFile, AStrangeTrainingRecordDoesNotBreakInspect) {
                 HasSubstr("trained on    0 rows"))
         << training;
   }
+}
+
+// Whatever the strings of a model hold, its page commands no terminal and keeps its lines.
+TEST(ModelFile, InspectEscapesControlCharactersEverywhere) {
+  const auto page = [](const std::string& bad) {
+    ModelData model = small_model();
+    Schema& schema = model.schema;
+    for (std::string* text :
+         {&schema.label.name, &schema.label.positive, &schema.label.negative, &model.version})
+      *text += bad;
+    for (Feature& feature : schema.features) {
+      feature.name += bad;
+      for (std::string& word : feature.words) word += bad;
+      feature.missing = {bad};
+    }
+    const nlohmann::json training = {{"validation", {{"auc" + bad, 0.5}}}, {bad, bad}};
+    model.training_json = training.dump();
+    return inspect_text(Model(std::make_shared<const ModelData>(std::move(model))));
+  };
+  const std::string clean = page("x");
+  std::string all;
+  for (int c = 1; c < 0x20; ++c) all += static_cast<char>(c);
+  for (const std::string& bad : {std::string("\n"), std::string("\x1b[2J"), std::string("\x7f"),
+                                 std::string("\xc2\x9b"), all}) {
+    const std::string text = page(bad);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const auto c = static_cast<unsigned char>(text[i]);
+      EXPECT_TRUE(c == '\n' || (c >= 0x20 && c != 0x7f)) << i << " in " << text;
+      EXPECT_FALSE(c == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0) << text;
+    }
+    EXPECT_EQ(std::ranges::count(text, '\n'), std::ranges::count(clean, '\n')) << text;
+  }
+  EXPECT_EQ(escape_controls("caf\u00e9 \t\x01"), "caf\u00e9 \\t\\x01");
 }
 
 TEST(ModelFile, AnOrderedFeatureMayHaveFewerWordsThanKeypoints) {

@@ -45,6 +45,16 @@ std::vector<std::string> distinct_words(const Column& column, std::size_t limit)
   return words;
 }
 
+// The first of some words that is no number, or the first of all.
+const std::string& word_among_numbers(const std::vector<std::string>& words) {
+  const auto is_number = [](const std::string& word) {
+    Number number;
+    return parse_number(word, number);
+  };
+  const auto found = std::find_if_not(words.begin(), words.end(), is_number);
+  return found != words.end() ? *found : words.front();
+}
+
 // The value that --positive names, in the words of the column: 1.0 may stand for 1.
 std::string find_positive(const std::string& positive, const std::vector<std::string>& values,
                           const TrainOptions& options) {
@@ -143,7 +153,7 @@ Label build_label(const Table& table, const TrainOptions& options) {
     if (!label.is_number) {
       throw Error(ErrorKind::data,
                   fmt::format("{} has words such as '{}'; regression wants numbers", place,
-                              printable(values[0])));
+                              printable(word_among_numbers(values))));
     }
     if (!options.positive.empty()) fail("positive: regression has no positive class");
     return label;

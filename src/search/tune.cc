@@ -218,6 +218,7 @@ class Search {
     try {
       value = judge(problem_, options, run.repeat, control);
     } catch (const Error& error) {
+      if (phase.stop.stop_requested()) return std::nullopt;
       const bool are_defaults = run.job.trial == 1 && run.repeat == 0;
       if (error.kind() != ErrorKind::diverged || are_defaults) throw;
       value = std::nan("");
@@ -317,6 +318,10 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
   const SearchSpace space(problem.base, tune_options, problem.train_rows, problem.schema);
   std::vector<TuneTrial> trials = Search(problem, space, tune_options, control).run();
   const bool stopped = control.stop.stop_requested();
+  if (stopped && trials.empty()) {
+    throw Error(ErrorKind::unsupported,
+                "stopped before the first training of the search had ended: there is no model yet");
+  }
 
   TrainOptions best = *space.options_of(space.draw(trials.empty() ? 1 : trials.front().run.trial));
   if (!trials.empty()) best.epochs = trials.front().run.epochs;

@@ -31,6 +31,13 @@ auto read_line(std::string_view line, const std::string& place, Read&& read) {
   }
 }
 
+// A file without a whole line is one that a search had begun to write, or somebody else's.
+void require_begun(std::string_view text, const std::string& path) {
+  constexpr std::string_view kOpening = "{\"espalier_tune\":\"";
+  if (text.starts_with(kOpening.substr(0, text.size()))) return;
+  throw Error(ErrorKind::format, fmt::format("{}: not a file of tune's results", path));
+}
+
 }  // namespace
 
 std::string format_run(const TuneRun& run, Metric metric) {
@@ -105,6 +112,7 @@ TuneResults::TuneResults(const std::string& path, const Fingerprint& fingerprint
   log_.emplace(path);
   const std::vector<std::string>& lines = log_->lines();
   if (lines.empty()) {
+    require_begun(log_->rest(), path);
     log_->append(format_fingerprint(fingerprint));
     return;
   }

@@ -338,6 +338,14 @@ TEST_F(Tune, AStopEndsTheSearchWithTheBestSoFar) {
   EXPECT_EQ(result.trained.best.front().valid_metric, result.trials.front().run.valid_metric);
 }
 
+TEST_F(Tune, AStopBeforeATrainingHasEndedLeavesNoModel) {
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THAT(
+      error_of([&] { tune(loans(), loan_options(), {.trials = 3}, {.stop = stop.get_token()}); }),
+      HasSubstr("stopped before the first training"));
+}
+
 TEST_F(Tune, TimeEndsASearchOnceTheDefaultsAreJudged) {
   const TuneResult result = tune(loans(), loan_options(), {.minutes = 1e-9});
   EXPECT_FALSE(result.stopped);

@@ -151,6 +151,14 @@ void validate(const TrainOptions& options) {
     throw Error(ErrorKind::argument,
                 "continuous_keypoints: 1 is no curve; wanted at least 2, or 0 to choose");
   }
+  // Adam divides by the root of a float, which may be 0, plus this.
+  constexpr double kLeastEpsilon = 1e-20;
+  if (options.adam_epsilon > 0 && options.adam_epsilon < kLeastEpsilon) {
+    throw Error(ErrorKind::argument,
+                fmt::format("adam_epsilon: {} is too small for 32-bit floats; wanted at least {}, "
+                            "or 0 to choose",
+                            options.adam_epsilon, kLeastEpsilon));
+  }
 }
 
 std::string to_json(const TrainOptions& options) {
