@@ -53,11 +53,18 @@ nb::ndarray<nb::numpy, float> predict(ServedModel& served, const Rows& rows,
                                      " columns, the model reads " +
                                      std::to_string(served.predictor().num_features()));
   }
+  constexpr std::size_t kRowsAtOnce = 1 << 16;  // between two looks for Ctrl-C
   const Output wanted = output_of(output);
   std::vector<float> out(rows.shape(0));
   {
     const nb::gil_scoped_release unlocked;
-    served.predict({rows.data(), rows.size()}, out, wanted, threads);
+    const std::span<const float> cells(rows.data(), rows.size());
+    for (std::size_t begin = 0; begin < out.size(); begin += kRowsAtOnce) {
+      const std::size_t count = std::min(kRowsAtOnce, out.size() - begin);
+      served.predict(cells.subspan(begin * rows.shape(1), count * rows.shape(1)),
+                     std::span(out).subspan(begin, count), wanted, threads);
+      if (count == kRowsAtOnce) raise_interrupts();
+    }
   }
   const std::size_t count = out.size();
   return to_numpy(std::move(out), {count});
@@ -114,9 +121,10 @@ void define_certificate(nb::module_& m) {
 void define_model(nb::module_& m) {
   nb::class_<ServedModel>(m, "Model")
       .def_static("load",
-                  [](const std::string& path) {
+                  [](const nb::bytes& path) {
+                    const std::string name(path.c_str(), path.size());
                     const nb::gil_scoped_release unlocked;
-                    return std::make_unique<ServedModel>(Model::load(path));
+                    return std::make_unique<ServedModel>(Model::load(name));
                   })
       .def_static(
           "from_bytes",
@@ -129,7 +137,9 @@ void define_model(nb::module_& m) {
              return nb::bytes(bytes.data(), bytes.size());
            })
       .def("save",
-           [](const ServedModel& self, const std::string& path) { self.model().save(path); })
+           [](const ServedModel& self, const nb::bytes& path) {
+             self.model().save({path.c_str(), path.size()});
+           })
       .def("predict", &predict, nb::arg().noconvert(), nb::arg(), nb::arg())
       .def("rows", &rows_of)
       .def("warnings",

@@ -124,6 +124,9 @@ nb::dict to_dict(const TrainResult& result) {
   return dict;
 }
 
+// Names of files are bytes, as the system has them.
+std::string to_string(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+
 const Table* table_of(const BorrowingTable* table) {
   return table != nullptr ? &table->table : nullptr;
 }
@@ -131,8 +134,9 @@ const Table* table_of(const BorrowingTable* table) {
 // With a checkpoint, what Python raises first ends training as a stop does, so that the checkpoint
 // is of the last step.
 nb::dict train_model(BorrowingTable& table, const std::string& options_json, BorrowingTable* valid,
-                     nb::object progress, nb::callable warn, const std::string& checkpoint,
+                     nb::object progress, nb::callable warn, const nb::bytes& folder,
                      double checkpoint_seconds, bool resume) {
+  const std::string checkpoint = to_string(folder);
   TrainOptions options;
   apply_json(options, options_json, "options");
   std::stop_source stop;
@@ -193,7 +197,7 @@ nb::dict to_dict(const TuneProgress& progress) {
 // Ctrl-C is seen by the one that called tune().
 nb::dict tune_model(const BorrowingTable& table, const std::string& options_json,
                     BorrowingTable* valid, const TuneOptions& tune_options,
-                    const std::string& results, nb::object progress, nb::object final_progress,
+                    const nb::bytes& results, nb::object progress, nb::object final_progress,
                     nb::callable warn) {
   TrainOptions options;
   apply_json(options, options_json, "options");
@@ -204,7 +208,7 @@ nb::dict tune_model(const BorrowingTable& table, const std::string& options_json
                       .final_progress = std::ref(training),
                       .warning = warning_to(warn),
                       .stop = stop.get_token(),
-                      .results = results};
+                      .results = to_string(results)};
   control.progress = [&](const TuneProgress& now) {
     search.tell(now.finished != nullptr, [&] { return to_dict(now); });
   };
@@ -242,7 +246,8 @@ void define_training(nb::module_& m) {
   m.def("tune_fields", &fields_of<TuneOptions>);
   m.def("train", &train_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg());
-  m.def("remove_checkpoint", &remove_checkpoint);
+  m.def("remove_checkpoint",
+        [](const nb::bytes& folder) { remove_checkpoint(to_string(folder)); });
   m.def("tune", &tune_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
         nb::arg().none(), nb::arg().none(), nb::arg());
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._sklearn import column_or_1d
-from ._tables import IsCategory, default_names, is_frame
+from ._tables import IsCategory, default_names, is_frame, unmasked, word_of
 
 DIRECTIONS = {1: "increasing", -1: "decreasing", 0: "none"}
 
@@ -21,15 +21,37 @@ def category_test(categorical_features: Any, order: Any, X: Any) -> IsCategory:
     if categorical_features is None or (isinstance(categorical_features, str) and
                                         categorical_features == "from_dtype"):
         return lambda name, index: name in ordered
-    wanted = np.asarray(categorical_features)
-    chosen = set((np.flatnonzero(wanted) if wanted.dtype == bool else wanted).tolist())
     names = names_of(X)
+    chosen = _chosen(values_of(categorical_features, "categorical_features"), names)
     if names is not None:
         for each in chosen:
             if each not in names and not (isinstance(each, int) and 0 <= each < len(names)):
                 raise _core.Error(f"categorical_features: X has no column {each!r}"
                                   f"{hint(each, names)}")
     return lambda name, index: name in chosen or index in chosen or name in ordered
+
+
+def values_of(given: Any, what: str) -> list[Any]:
+    """The values of a list, an array or another sequence, each as the Python value that it is."""
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise _core.Error(f"{what}: wanted a list, found {given!r}")
+    if isinstance(given, np.ndarray) and given.ndim != 1:
+        raise _core.Error(f"{what}: wanted one dimension, found {given.ndim}")
+    values = [value.item() if isinstance(value, np.generic) else value for value in given]
+    for value in values:
+        if value.__hash__ is None:
+            raise _core.Error(f"{what}: {value!r} is neither a number nor a word")
+    return values
+
+
+def _chosen(values: list[Any], names: list[str] | None) -> set[Any]:
+    """The columns that names, positions or a mask stand for."""
+    if not values or not all(isinstance(value, bool) for value in values):
+        return set(values)
+    if names is not None and len(values) != len(names):
+        raise _core.Error(f"categorical_features: a mask of {len(values)} for the {len(names)} "
+                          "columns of X")
+    return {index for index, value in enumerate(values) if value}
 
 
 class Named:
@@ -46,7 +68,7 @@ def label_column(y: Any) -> np.ndarray:
     """y as an array of one dimension without missing values."""
     if isinstance(y, Named):
         return y.values
-    values = column_or_1d(np.asarray(y), warn=True)
+    values = column_or_1d(np.asarray(unmasked(y)), warn=True)
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{values}\n")
     if (values.dtype.kind == "f" and np.isnan(values).any()) or (
@@ -107,8 +129,8 @@ def directions_of(monotonic_cst: Any, names: list[str]) -> dict[str, list[str]]:
     if monotonic_cst is None:
         return {}
     if not isinstance(monotonic_cst, dict):
-        wanted = np.asarray(monotonic_cst).tolist()
-        if not isinstance(wanted, list) or len(wanted) != len(names):
+        wanted = values_of(monotonic_cst, "monotonic_cst")
+        if len(wanted) != len(names):
             raise _core.Error(f"monotonic_cst: wanted a value for each of the {len(names)} "
                               f"columns, found {monotonic_cst!r}")
         monotonic_cst = dict(zip(names, wanted))
@@ -117,7 +139,7 @@ def directions_of(monotonic_cst: Any, names: list[str]) -> dict[str, list[str]]:
     for name, value in monotonic_cst.items():
         if name not in known:
             raise _core.Error(f"monotonic_cst: X has no column '{name}'{hint(name, names)}")
-        word = DIRECTIONS.get(value, value)
+        word = None if value.__hash__ is None else DIRECTIONS.get(value, value)
         if word not in found:
             raise _core.Error(f"monotonic_cst: '{name}': {value!r} is no direction; wanted 1 or "
                               "'increasing', -1 or 'decreasing', 0 or 'none'")
@@ -127,7 +149,13 @@ def directions_of(monotonic_cst: Any, names: list[str]) -> dict[str, list[str]]:
 
 def _order_texts(order: Any) -> list[str]:
     """An order as on the command line: one text, or some."""
-    return [order] if isinstance(order, str) else list(() if order is None else order)
+    if order is None:
+        return []
+    texts = [order] if isinstance(order, str) else values_of(order, "order")
+    for text in texts:
+        if not isinstance(text, str):
+            raise _core.Error(f"order: {text!r} is no text such as 'size=S<M<L'")
+    return texts
 
 
 def _name_of_order(text: str) -> str:
@@ -143,7 +171,9 @@ def orders_of(order: Any, of_dtypes: dict[str, list[str]]) -> list[str]:
         texts = _order_texts(order)
         named = set(map(_name_of_order, texts))
         orders = {name: words for name, words in of_dtypes.items() if name not in named}
-    for name, words in orders.items():
+    for name, given in orders.items():
+        words = [word_of(word) for word in values_of(given, f"order: column '{name}'")]
+        name = str(name)
         if "=" in name or any("<" in word for word in words):
             raise _core.Error(f"order: column '{name}': its name has a '=' or one of its words a "
                               "'<', which cannot be written as an order; rename it or make the "

@@ -2,7 +2,6 @@
 """The scikit-learn estimators."""
 from __future__ import annotations
 
-import os
 import warnings
 from typing import Any, NamedTuple
 
@@ -12,11 +11,13 @@ from . import _core
 from ._arguments import (Named, category_test, directions_of, free_name, label_column,
                          not_missing_of, orders_of, require_as_many)
 from ._model import Model, Warning
-from ._params import options_json, seed_of, threads_of, with_parameters
+from ._params import (options_json, path_bytes, real_number, seed_of, threads_of,
+                      with_parameters)
 from ._progress import progress_of
 from ._sklearn import (BaseEstimator, ClassifierMixin, NotFittedError, RegressorMixin,
                        check_classification_targets, type_of_target)
-from ._tables import Input, default_names, is_frame, read_table, rows_of
+from ._tables import (NUMBERS, Input, as_text, default_names, is_frame, read_table, rows_of,
+                      unmasked)
 
 IMPORTANCE_ROWS = 1000
 TOO_LARGE = "Input X contains infinity or a value too large for dtype('float32')"
@@ -39,12 +40,13 @@ class _MonotonicEstimator(BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, callback: Any,
              progress: bool, checkpoint: Any, checkpoint_seconds: float, resume: bool) -> Any:
         posed = self._pose(X, y, sample_weight, eval_set)
-        folder = "" if checkpoint is None else os.fspath(checkpoint)
+        folder = b"" if checkpoint is None else path_bytes(checkpoint)
         if resume and not folder:
             raise _core.Error("resume: wanted a checkpoint, the folder of the earlier fit")
+        seconds = real_number(checkpoint_seconds, "checkpoint_seconds")
         with progress_of(callback, progress) as report:
             result = _core.train(posed.table, options_json(posed.options), posed.valid, report,
-                                 _warn, folder, checkpoint_seconds, bool(resume))
+                                 _warn, folder, seconds, bool(resume))
         self._keep(result, posed)
         if folder and not result["stopped"]:
             _core.remove_checkpoint(folder)
@@ -63,9 +65,9 @@ class _MonotonicEstimator(BaseEstimator):
         self._require_usable(table, len(names), least_rows=2)
         options = self._options(given)
         # The label and the weights are columns too, and no two columns share a name.
-        label = free_name(getattr(y, "name", None) or "y", names)
-        weight = free_name(getattr(sample_weight, "name", None) or "sample_weight",
-                           [*names, label])
+        label = free_name(as_text(str(getattr(y, "name", None) or "y"), "the name of y"), names)
+        weight = free_name(as_text(str(getattr(sample_weight, "name", None) or "sample_weight"),
+                                   "the name of sample_weight"), [*names, label])
         options |= {"label": label, **self._add_label(table, label, y, classes)}
         weights = self._weights(sample_weight, y, table.num_rows, classes)
         if weights is not None:
@@ -127,7 +129,10 @@ class _MonotonicEstimator(BaseEstimator):
                  classes: Any) -> np.ndarray | None:
         if sample_weight is None:
             return None
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        try:
+            weights = np.asarray(unmasked(sample_weight), dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise _core.Error("sample_weight: wanted a number for each row") from None
         if weights.ndim == 0:
             weights = np.full(num_rows, weights)
         if weights.ndim != 1:
@@ -280,8 +285,13 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
     def _read_label(self, y: Any) -> tuple[Any, np.ndarray | None]:
         name = getattr(y, "name", None)
         labels = label_column(y)
+        try:
+            classes = np.unique(labels)
+        except TypeError:
+            kinds = sorted({type(label).__name__ for label in labels})
+            raise _core.Error("y: its classes are of different kinds, "
+                              f"{', '.join(kinds)}") from None
         check_classification_targets(labels)
-        classes = np.unique(labels)
         if len(classes) > 2:
             raise _core.Error("Only binary classification is supported. The type of the target is "
                               f"{type_of_target(labels)}.")
@@ -304,7 +314,9 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
             if label not in classes.tolist():
                 raise _core.Error(f"class_weight: {label!r} is no class of y; its classes are "
                                   f"{', '.join(map(repr, classes.tolist()))}")
-            weights[labels == label] *= weight
+            if not isinstance(weight, NUMBERS):
+                raise _core.Error(f"class_weight: {label!r}: {weight!r} is no number")
+            weights[labels == label] *= float(weight)
         return weights
 
     def _add_label(self, table: _core.Table, name: str, y: Any,
@@ -390,7 +402,7 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
             raise _core.Error(f"y: regression wants numbers, found {values.dtype}")
         try:
             numbers = values.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise _core.Error(f"y: regression wants numbers, found {values.dtype}") from error
         if not np.isfinite(numbers).all():
             raise _core.Error("Input y contains NaN or infinity.")

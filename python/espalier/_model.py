@@ -6,12 +6,12 @@ import json
 import os
 import warnings
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from . import _core
-from ._params import threads_of
+from ._params import path_bytes, threads_of, whole_number
 from ._tables import is_frame, read_table, rows_of
 
 OutputWord = Literal["prediction", "score"]
@@ -78,7 +78,9 @@ class Model:
     @classmethod
     def from_bytes(cls, data: bytes) -> Model:
         """A model from the bytes of a model file."""
-        return cls(_core.Model.from_bytes(data))
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"wanted the bytes of a model file, found {type(data).__name__}")
+        return cls(_core.Model.from_bytes(bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file."""
@@ -86,7 +88,7 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the file that the command line reads, atomically."""
-        self._core.save(os.fspath(path))
+        self._core.save(path_bytes(path))
 
     def __reduce__(self) -> Any:
         return Model.from_bytes, (self.to_bytes(),)
@@ -167,6 +169,8 @@ class Model:
         has the columns of `feature_names`, its categories as the codes that `rows` gives; float32
         in C order is not copied.
         """
+        if output not in get_args(OutputWord):
+            raise _core.Error(f"output: {output!r} is neither prediction nor score")
         rows = rows_of(X)
         return self._core.predict(self.rows(X) if rows is None else rows, output,
                                   threads_of(n_jobs))
@@ -177,7 +181,7 @@ class Model:
         0; then a hunt through `pairs` pairs of rows for a prediction that contradicts it."""
         wanted = {"pairs": pairs, "seed": random_state}
         return self._core.verify(threads=threads_of(n_jobs),
-                                 **{key: value for key, value in wanted.items()
+                                 **{key: whole_number(value, key) for key, value in wanted.items()
                                     if value is not None})
 
     def calibrators(self) -> list[Calibrator]:
@@ -210,4 +214,4 @@ class Model:
 
 def load(path: str | os.PathLike[str]) -> Model:
     """Reads a model file, whether the command line, C++ or Python wrote it."""
-    return Model(_core.Model.load(os.fspath(path)))
+    return Model(_core.Model.load(path_bytes(path)))

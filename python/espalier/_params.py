@@ -21,6 +21,7 @@ from ._sklearn import check_random_state
 # the estimator is the task, and its classes_ say which one is positive.
 LEFT_OUT = ("label", "weight", "increasing", "decreasing", "task", "positive")
 RENAMED = {"seed": "random_state", "threads": "n_jobs"}
+MOST_THREADS = 1024  # of the library
 # What scikit-learn writes for a default of the library.
 DEFAULTS = {"threads": None, "class_weight": None, "order": None}
 
@@ -117,7 +118,23 @@ def threads_of(n_jobs: int | None) -> int:
     if not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
         raise _core.Error(f"n_jobs: {n_jobs!r} is no number of threads; wanted 1 or more, None, "
                           "or -1 for all cores")
+    if n_jobs > MOST_THREADS:
+        raise _core.Error(f"n_jobs: {n_jobs} are too many threads; wanted at most {MOST_THREADS}")
     return int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
+def real_number(value: Any, what: str) -> float:
+    """A number that the library will check the range of."""
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        return float(value)
+    raise _core.Error(f"{what}: {value!r} is not a number")
+
+
+def whole_number(value: Any, what: str) -> int:
+    """A count or a seed, which the library holds in 64 bits."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 <= value < 2**64:
+        return int(value)
+    raise _core.Error(f"{what}: {value!r} is not a whole number from 0 to 2**64 - 1")
 
 
 def options_json(options: dict[str, Any]) -> str:
@@ -133,3 +150,16 @@ def options_json(options: dict[str, Any]) -> str:
         if isinstance(error, _core.Error):
             raise
         raise _core.Error(f"options: a value is not finite: {options}") from error
+    except TypeError as error:  # a key of a dictionary
+        raise _core.Error(f"options: {error}") from error
+
+
+def path_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The name of a file as the system has it."""
+    try:
+        name = os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise _core.Error(f"{path!r} is no name of a file: {error.reason}") from None
+    if b"\0" in name:
+        raise _core.Error(f"{path!r} is no name of a file: it has a NUL")
+    return name

@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from . import _core
+
 Callback = Callable[[dict[str, Any]], Any]
 KEYS = ("member", "epoch", "epochs", "train_loss", "valid_metric", "metric", "seconds")
 
@@ -13,6 +15,7 @@ KEYS = ("member", "epoch", "epochs", "train_loss", "valid_metric", "metric", "se
 @contextlib.contextmanager
 def progress_of(callback: Callback | None, wants_bar: bool) -> Iterator[Callback | None]:
     """What the library calls every few steps; true ends training."""
+    _require_callable(callback)
     if callback is None and not wants_bar:
         yield None
         return
@@ -39,6 +42,7 @@ def search_progress_of(callback: Callback | None, wants_bar: bool,
                        minutes: float) -> Iterator[Callback | None]:
     """What the library calls during a search; true ends it. The bar counts seconds if the search
     has an end in time, else trainings."""
+    _require_callable(callback)
     if callback is None and not wants_bar:
         yield None
         return
@@ -58,6 +62,11 @@ def search_progress_of(callback: Callback | None, wants_bar: bool,
     finally:
         if bar is not None:
             bar.close()
+
+
+def _require_callable(callback: Any) -> None:
+    if callback is not None and not callable(callback):
+        raise _core.Error(f"callback: {callback!r} cannot be called")
 
 
 def _bar(name: str, unit: str) -> Any:

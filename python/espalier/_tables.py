@@ -46,6 +46,9 @@ def read_table(X: Any, place: str, is_category: IsCategory,
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError("Sparse data was passed, but dense data is required. "
                         "Use '.toarray()' to convert to a dense numpy array.")
+    if type(X).__name__ == "LazyFrame":
+        raise _core.Error(f"{place} is a LazyFrame, which has no rows yet; wanted "
+                          f"{place}.collect()")
     table = _core.Table(place)
     table.not_missing = dict(not_missing or {})
     if is_frame(X):
@@ -61,12 +64,34 @@ def read_table(X: Any, place: str, is_category: IsCategory,
 
 def rows_of(X: Any) -> np.ndarray | None:
     """An array of numbers as rows of float32, itself if it is that already; None for others."""
+    X = unmasked(X)
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "biuf":
         return None
     if X.dtype == np.float32:
         return np.ascontiguousarray(X)
     with np.errstate(over="ignore"):  # what is too large becomes infinite
         return X.astype(np.float32, order="C")
+
+
+def unmasked(values: Any) -> Any:
+    """A masked array with its masked cells missing; anything else as it is."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.is_masked(values):
+        return values.data
+    is_number = values.dtype.kind in "iuf"
+    filled = values.data.astype(np.float64 if is_number else object)
+    filled[np.ma.getmaskarray(values)] = np.nan if is_number else None
+    return filled
+
+
+def as_text(text: str, what: str) -> str:
+    """`text`, which the library will get as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise _core.Error(f"{what} {text!r} is no Unicode text: {error.reason}") from None
+    return text
 
 
 def default_names(count: int) -> list[str]:
@@ -76,7 +101,7 @@ def default_names(count: int) -> list[str]:
 
 def _as_array(X: Any, place: str) -> np.ndarray:
     """X as an array of two dimensions."""
-    array = np.asarray(X)
+    array = np.asarray(unmasked(X))
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
     if array.ndim != 2:
@@ -111,6 +136,8 @@ def _read_frame(X: Any, table: _core.Table, is_category: IsCategory) -> list[str
         raise TypeError("Feature names are only supported if all input features have string "
                         f"names, but your input has {kinds} as feature name / column name types.")
     kept = found if all(strings) else default_names(len(found))
+    for name in kept:
+        as_text(name, "the column name")
     for index, (name, column) in enumerate(zip(kept, columns)):
         _add_column(table, name, column, is_category(name, index))
     return found if found and all(strings) else None
@@ -140,7 +167,7 @@ def _add_column(table: _core.Table, name: str, column: Any, is_category: bool) -
     if isinstance(column, _Words):
         column.add_to(table, name)
         return
-    values: Any = np.asarray(column)
+    values: Any = np.asarray(unmasked(column))
     if values.ndim != 1:
         raise _core.Error(f"column '{name}' has {values.ndim} dimensions, wanted one")
     if values.dtype.kind in "OSUT":
@@ -163,28 +190,32 @@ class _Words(NamedTuple):
     ordered: bool = False
 
     def add_to(self, table: _core.Table, name: str) -> None:
+        for word in self.words:
+            as_text(word, f"column '{name}': the word")
         table.add_words(name, self.words, np.ascontiguousarray(self.codes, dtype=np.int32))
         if self.ordered:
             table.add_order(name, self.words)
 
 
-def _word(value: Any) -> str:
+def word_of(value: Any) -> str:
     """A category as a word: a number as in a CSV file, or what it prints, such as an interval."""
-    if not isinstance(value, NUMBERS):
+    number = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(number, (bool, int, float)) or (isinstance(number, int) and
+                                                      not -2**63 <= number < 2**64):
         return str(value)
-    return _core.number_word(value.item() if isinstance(value, np.generic) else value)
+    return _core.number_word(number)
 
 
 def _words_of_numbers(values: np.ndarray) -> _Words:
     # NaN becomes the word nan, which means missing.
     numbers, codes = np.unique(values, return_inverse=True)
-    return _Words([_word(number) for number in numbers.tolist()], codes)
+    return _Words([word_of(number) for number in numbers.tolist()], codes)
 
 
 def _read_series(name: str, series: Any, pandas: Any, is_category: bool) -> Any:
     """A pandas column as words, or as an array of numbers or objects."""
     if isinstance(series.dtype, pandas.CategoricalDtype):
-        words = [_word(category) for category in series.cat.categories]
+        words = [word_of(category) for category in series.cat.categories]
         return _Words(words, series.cat.codes.to_numpy(), bool(series.cat.ordered))
     if isinstance(series.dtype, np.dtype) and series.dtype.kind != "O":
         return series.to_numpy()
@@ -192,7 +223,7 @@ def _read_series(name: str, series: Any, pandas: Any, is_category: bool) -> Any:
             series.dtype):
         if is_category:
             codes, numbers = pandas.factorize(series)
-            return _Words([_word(number) for number in numbers], codes)
+            return _Words([word_of(number) for number in numbers], codes)
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
     if pandas.api.types.is_string_dtype(series.dtype) and series.dtype != object:
         codes, words = pandas.factorize(series)
@@ -206,9 +237,16 @@ def _read_series(name: str, series: Any, pandas: Any, is_category: bool) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    """None, NaN, and the NA of pandas, which equals nothing and is no bool."""
-    return value is None or type(value).__name__ == "NAType" or (
+    """None, NaN, what a mask hides, and the NA of pandas, which equals nothing and is no bool."""
+    return value is None or value is np.ma.masked or type(value).__name__ == "NAType" or (
         isinstance(value, (float, np.floating)) and value != value)
+
+
+def _float_of(value: Any, place: str) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise _core.Error(f"{place}: {str(value)[:20]}... is too large for a number") from None
 
 
 def _read_objects(name: str, values: np.ndarray, is_category: bool) -> np.ndarray | _Words:
@@ -222,10 +260,10 @@ def _read_objects(name: str, values: np.ndarray, is_category: bool) -> np.ndarra
         if _is_missing(value):
             codes[row] = -1
         elif isinstance(value, str) or (is_category and isinstance(value, NUMBERS)):
-            codes[row] = index.setdefault(_word(value), len(index))
+            codes[row] = index.setdefault(word_of(value), len(index))
         elif isinstance(value, NUMBERS):
             a_number = value
-            numbers[row] = value
+            numbers[row] = _float_of(value, f"column '{name}': row {row + 1}")
         else:
             raise TypeError(f"column '{name}': argument must be a string or a number, not "
                             f"'{type(value).__name__}'")

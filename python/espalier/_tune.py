@@ -10,7 +10,8 @@ from typing import Any
 
 from . import _core
 from ._estimators import Posed, _MonotonicEstimator, _warn
-from ._params import options_json
+from ._arguments import values_of
+from ._params import options_json, path_bytes, real_number, whole_number
 from ._progress import progress_of, search_progress_of
 
 
@@ -87,12 +88,14 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, eval_set:
                           f"{type(estimator).__name__}")
     tuned = type(estimator)(**estimator.get_params(deep=False))
     posed: Posed = tuned._pose(X, y, sample_weight, eval_set)
-    options = _core.TuneOptions(trials=trials, minutes=minutes, confirm=confirm, folds=folds,
-                                search=_ranges(search), fix=list(fix))
+    options = _core.TuneOptions(trials=_count(trials, "trials"),
+                                minutes=real_number(minutes, "minutes"),
+                                confirm=_count(confirm, "confirm"), folds=_count(folds, "folds"),
+                                search=_ranges(search), fix=_texts(fix, "fix"))
     with (search_progress_of(callback, progress, minutes) as report,
           progress_of(None, progress) as final_report):
         result = _core.tune(posed.table, options_json(posed.options), posed.valid, options,
-                            "" if results is None else os.fspath(results), report, final_report,
+                            b"" if results is None else path_bytes(results), report, final_report,
                             _warn)
     tuned._keep(result, posed)
     used = json.loads(result["options"])
@@ -103,10 +106,23 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, eval_set:
     return Tuning(tuned, found, result["metric"], result["search"], result["search_stopped"])
 
 
+def _count(value: Any, what: str) -> int:
+    """A whole number that the library holds in 32 bits."""
+    return min(whole_number(value, what), 2**31 - 1)
+
+
+def _texts(given: Any, what: str) -> list[str]:
+    texts = values_of([given] if isinstance(given, str) else given, what)
+    for text in texts:
+        if not isinstance(text, str):
+            raise _core.Error(f"{what}: {text!r} is no text")
+    return texts
+
+
 def _ranges(search: Mapping[str, Sequence[Any]] | Sequence[str]) -> list[str]:
     """Ranges as on the command line."""
     if isinstance(search, str):
         return [search]
     if not isinstance(search, Mapping):
-        return list(search)
+        return _texts(search, "search")
     return [f"{name}={':'.join(map(str, values))}" for name, values in search.items()]

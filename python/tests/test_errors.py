@@ -42,6 +42,10 @@ def changed(row, column, value, dtype=float):
     (pa.table({"l": [[1]] * 60}), r"column 'l': the Arrow type '\+l'"),
     (pd.DataFrame(X, columns=["a", "a"]), "two columns are named 'a'"),
     ({"a": X[:, 0], "b": X[:5, 1]}, "column 'b' has 5 rows, the others have 60"),
+    (pl.DataFrame(X).lazy(), r"X is a LazyFrame, .* wanted X.collect\(\)"),
+    (changed(3, 1, 10**400, object), "column 'x1': row 4: 1000.* is too large for a number"),
+    ({"a": X[:, 0], "b": ["\ud800", *["x"] * 59]}, "column 'b': the word '.ud800' is no Unicode"),
+    ({"a": X[:, 0], "\udc80": X[:, 1]}, "the column name '.udc80' is no Unicode text"),
 ])
 def test_tables_that_cannot_be_used_are_refused(given, message):
     with pytest.raises(espalier.Error, match=message):
@@ -62,6 +66,24 @@ def test_things_that_are_no_table_are_type_errors(given):
     ({"monotonic_cst": {"debt": "up"}}, "'debt': 'up' is no direction; wanted 1 or"),
     ({"monotonic_cst": {"debt": 2}}, "2 is no direction"),
     ({"monotonic_cst": [1]}, "a value for each of the 2 columns"),
+    ({"monotonic_cst": "increasing"}, "monotonic_cst: wanted a list, found 'increasing'"),
+    ({"monotonic_cst": 1}, "monotonic_cst: wanted a list, found 1"),
+    ({"monotonic_cst": [[1], 0]}, r"monotonic_cst: \[1\] is neither"),
+    ({"monotonic_cst": np.ones((2, 1))}, "monotonic_cst: wanted one dimension"),
+    ({"monotonic_cst": {"debt": [1]}}, r"'debt': \[1\] is no direction"),
+    ({"monotonic_cst": ["increasing", "0"]}, "'debt': '0' is no direction"),
+    ({"categorical_features": 3}, "categorical_features: wanted a list, found 3"),
+    ({"categorical_features": [["age"]]}, r"categorical_features: \['age'\] is neither"),
+    ({"categorical_features": [True]}, "categorical_features: a mask of 1 for the 2 columns"),
+    ({"order": 3}, "order: wanted a list, found 3"),
+    ({"order": [3]}, "order: 3 is no text"),
+    ({"order": {"age": "1<2"}}, "order: column 'age': wanted a list, found '1<2'"),
+    ({"n_jobs": 2**70}, "n_jobs: .* too many threads"),
+    ({"n_jobs": "two"}, "n_jobs: 'two'"),
+    ({"random_state": 2**70}, "'seed'"),
+    ({"architecture": {1: 2}}, "'architecture': wanted a string"),
+    ({"architecture": {(1, 2): 2}}, "options"),
+    ({"architecture": object()}, "is no value of an option"),
     ({"categorical_features": ["aeg"]}, "no column 'aeg'; did you mean 'age'"),
     ({"architecture": "dlm"}, "dlm"),
     ({"epochs": -1}, "epochs: -1 is not between 0"),
@@ -91,6 +113,8 @@ def test_an_unknown_parameter_is_a_type_error():
     ([1] * 60, "one value only"),
     ([0.5, *[1.5] * 59], "Unknown label type"),
     ([None, *["a"] * 59], "y contains NaN"),
+    (np.array(["a", 1] * 30, dtype=object), "its classes are of different kinds, int, str"),
+    (np.ma.array([0, 1] * 30, mask=[True] + [False] * 59), "y contains NaN"),
     (np.where(X[:, 0] > 0.5, np.nan, 1.0), "y contains NaN"),
 ])
 def test_labels_of_classification_are_two_classes(y, message):
@@ -148,6 +172,7 @@ def test_a_model_finds_its_columns_by_name_and_says_which_one_is_absent():
 @pytest.mark.parametrize("class_weight, message", [
     ({"yse": 2}, "class_weight: 'yse' is no class of y; its classes are 'no', 'yes'"),
     ({"no": 1, "yes": 2, 1: 3}, "class_weight: 1 is no class of y"),
+    ({"yes": "much"}, "class_weight: 'yes': 'much' is no number"),
 ])
 def test_a_weight_of_what_is_no_class_is_refused(class_weight, message):
     with pytest.raises(espalier.Error, match=message):
@@ -173,10 +198,58 @@ def test_options_of_made_up_loans_are_named(options, kind, message):
 
 @pytest.mark.parametrize("weight, message", [
     (-np.ones(60), "-1 is no weight"), (np.zeros(60), "all weights are zero"),
+    (["heavy"] * 60, "sample_weight: wanted a number"),
+    ([{}] * 60, "sample_weight: wanted a number"),
+    (np.ma.array(np.ones(60), mask=[True] + [False] * 59), "nan is no weight"),
     (np.ones(3), r"sample_weight.shape == \(3,\)"), (np.ones((60, 2)), "must be 1D")])
 def test_weights_that_cannot_be_used_are_refused(weight, message):
     with pytest.raises(ValueError, match=message):
         MonotonicRegressor().fit(X, Y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda model: model.verify(pairs=-1), "pairs: -1 is not a whole number"),
+    (lambda model: model.verify(pairs=2**70), "pairs: .* is not a whole number"),
+    (lambda model: model.verify(1, random_state="x"), "seed: 'x' is not a whole number"),
+    (lambda model: model.verify(n_jobs=2**40), "n_jobs"),
+    (lambda model: model.predict(X, output=3), "output: 3 is neither"),
+    (lambda model: model.predict(X, n_jobs=2**40), "n_jobs"),
+    (lambda model: model.save("\ud800"), "no name of a file"),
+    (lambda model: model.save("a\0b"), "no name of a file: it has a NUL"),
+    (lambda model: espalier.load("a\0b"), "no name of a file: it has a NUL"),
+    (lambda model: espalier.load(b"absent.esp"), "absent.esp"),
+])
+def test_arguments_of_models_that_cannot_be_used_are_named(call, message):
+    model = MonotonicRegressor(epochs=1).fit(X, Y).model_
+    with pytest.raises(espalier.Error, match=message):
+        call(model)
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ({"callback": 3}, "callback: 3 cannot be called"),
+    ({"trials": "many"}, "trials: 'many' is not a whole number"),
+    ({"trials": -1}, "trials: -1 is not a whole number"),
+    ({"folds": 2**70}, "folds"),
+    ({"minutes": None}, "minutes: None is not a number"),
+    ({"search": 3}, "search: wanted a list"),
+    ({"search": [3]}, "search: 3 is no text"),
+    ({"fix": [None]}, "fix: None is no text"),
+    ({"results": "a\0b"}, "no name of a file"),
+])
+def test_arguments_of_tune_that_cannot_be_used_are_named(arguments, message):
+    with pytest.raises(espalier.Error, match=message):
+        espalier.tune(MonotonicRegressor(), X, Y, **arguments)
+
+
+def test_arguments_of_fit_that_cannot_be_used_are_named():
+    with pytest.raises(espalier.Error, match="callback: 3 cannot be called"):
+        MonotonicRegressor().fit(X, Y, callback=3)
+    with pytest.raises(espalier.Error, match="checkpoint_seconds: 'x' is not a number"):
+        MonotonicRegressor().fit(X, Y, checkpoint_seconds="x")
+    with pytest.raises(espalier.Error, match="no name of a file"):
+        MonotonicRegressor().fit(X, Y, checkpoint="\ud800")
+    with pytest.raises(espalier.Error, match="regression wants numbers"):
+        MonotonicRegressor().fit(X, [10**400] * 60)
 
 
 @pytest.mark.parametrize("eval_set, message", [

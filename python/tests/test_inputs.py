@@ -312,3 +312,53 @@ def test_words_that_training_never_saw_are_named():
     for predict in (fitted.predict, fitted.model_.predict):
         with pytest.warns(espalier.Warning, match="never saw 60 of 60 words, such as 'z'"):
             predict(strange)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int64, np.uint8, bool,
+                                   object, str])
+def test_a_masked_cell_is_a_missing_one(dtype):
+    random = np.random.default_rng(1)
+    cells = (random.integers(0, 2, size=(80, 3))).astype(dtype)
+    mask = random.uniform(size=cells.shape) < 0.2
+    masked = np.ma.array(cells, mask=mask)
+    plain = cells.astype(object)
+    plain[mask] = None
+    y = random.uniform(size=80)
+    one, other = fit(masked, y), fit(plain, y)
+    assert one.model_.hash == other.model_.hash
+    columns = {f"x{i}": masked[:, i] for i in range(3)}
+    assert fit(columns, y).model_.hash == other.model_.hash
+    expected = other.predict(plain)
+    np.testing.assert_array_equal(one.predict(masked), expected)
+    np.testing.assert_array_equal(one.model_.predict(columns), expected)
+    if dtype not in (bool, object, str):
+        np.testing.assert_array_equal(one.model_.predict(masked), expected)
+    whole = np.ma.array(cells)
+    np.testing.assert_array_equal(one.predict(whole), one.predict(cells))
+
+
+def test_directions_and_categories_may_be_mixed_lists():
+    random = np.random.default_rng(2)
+    X = random.uniform(size=(80, 3))
+    y = X[:, 0] - X[:, 1]
+    expected = fit(X, y, monotonic_cst=["increasing", "decreasing", "none"]).model_.hash
+    for given in (["increasing", -1, 0], [1, "decreasing", "none"], (1, -1, "none"),
+                  np.array([1, -1, 0]), np.array(["increasing", -1, 0], dtype=object),
+                  pd.Series([1, -1, 0])):
+        assert fit(X, y, monotonic_cst=given).model_.hash == expected
+    frame = pd.DataFrame({"a": random.integers(0, 4, 80), "b": random.integers(0, 3, 80)})
+    y = random.uniform(size=80)
+    hashes = {fit(frame, y, categorical_features=given).model_.hash
+              for given in (["a", "b"], ["a", 1], [0, "b"], [True, True], np.array([0, 1]))}
+    assert len(hashes) == 1
+    numbers = fit(frame, y, order={"a": [0, 1, 2, 3]})
+    texts = fit(frame, y, order=["a=0<1<2<3"])
+    assert numbers.model_.hash == texts.model_.hash
+
+
+def test_any_slice_of_many_rows_gives_the_same_bits():
+    X = np.random.default_rng(3).uniform(size=(150_000, 2)).astype(np.float32)
+    fitted = fit(X[:500], X[:500, 0], architecture="calibrated-linear")
+    whole = fitted.predict(X)
+    for begin, end in ((0, 1), (65_535, 65_537), (131_071, 131_073), (149_999, 150_000)):
+        np.testing.assert_array_equal(whole[begin:end], fitted.predict(X[begin:end]))
