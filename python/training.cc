@@ -246,8 +246,7 @@ void define_training(nb::module_& m) {
   m.def("tune_fields", &fields_of<TuneOptions>);
   m.def("train", &train_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg());
-  m.def("remove_checkpoint",
-        [](const nb::bytes& folder) { remove_checkpoint(to_string(folder)); });
+  m.def("remove_checkpoint", [](const nb::bytes& folder) { remove_checkpoint(to_string(folder)); });
   m.def("tune", &tune_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
         nb::arg().none(), nb::arg().none(), nb::arg());
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "core/random.h"
@@ -84,6 +85,29 @@ void encode_rows(const Source& source, const Table* valid, const Split& rows, Pr
       valid == nullptr ? std::move(encoded[1]) : encode_labelled(p.schema, *valid, rows.valid);
 }
 
+// Without rows, or with rows that all weigh nothing, there is nothing to learn.
+void require_rows(const Table& table, const Rows& rows, const TrainOptions& options,
+                  const char* purpose) {
+  if (rows.empty())
+    throw Error(ErrorKind::data, fmt::format("{}: no row is left to {}", table.name, purpose));
+  const Column* const weight = options.weight.empty() ? nullptr : table.find(options.weight);
+  if (weight == nullptr || weight->type != ColumnType::number) return;
+  const auto weighs_nothing = [&](std::uint32_t row) { return weight->values()[row] == 0; };
+  if (!std::all_of(rows.begin(), rows.end(), weighs_nothing)) return;
+  throw Error(ErrorKind::data, fmt::format("{}: column '{}': the {} rows to {} all weigh 0",
+                                           table.name, options.weight, rows.size(), purpose));
+}
+
+// Scales the weights to a mean near 1, so that sums and products of floats neither overflow nor
+// vanish. By a power of two: no digit of a weight changes.
+void scale_weights(Dataset& data) {
+  std::vector<float>& weights = data.beside[Role::weight];
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (!(total > 0)) return;
+  const int exponent = std::ilogb(total / static_cast<double>(weights.size()));
+  for (float& weight : weights) weight = std::ldexp(weight, -exponent);
+}
+
 // Where the first calibrators bend. Without calibrators a number enters as its place between the
 // ends of its range.
 KeypointPlan keypoint_plan(const SettledOptions& options, const Architecture& architecture) {
@@ -114,6 +138,8 @@ void fit(const Source& source, const Split& rows, const Table* valid, Prepared& 
   fit_keypoints(keypoint_plan(p.options, p.architecture), source.table, rows.train,
                 p.schema.features);
   encode_rows(source, valid, rows, p);
+  scale_weights(p.train);
+  scale_weights(p.valid);
   require_both_classes(p.train, p.schema, "training");
   if (p.options->class_weight == ClassWeight::balanced) balance_classes(p);
   fit_label(p.train, p.schema.label);
@@ -129,6 +155,11 @@ Prepared prepare(const Source& source, const TrainOptions& options, const TrainC
   if (options.class_weight == ClassWeight::balanced && schema.label.task == Task::regression)
     throw Error(ErrorKind::argument, "class_weight: balanced does not suit regression");
   const Split rows = split_rows(source, schema.label, options, control);
+  require_rows(table, rows.train, options, "train on");
+  if (!rows.valid.empty()) {
+    require_rows(control.valid != nullptr ? *control.valid : table, rows.valid, options,
+                 "choose the epoch on");
+  }
   schema.features =
       build_features(table, options, rows.train, [&](const std::string& m) { warn(control, m); });
   Prepared p{.options = settle(options, schema.label, schema.features, rows.train.size()),
