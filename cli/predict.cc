@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // espalier predict MODEL TABLE: a header and one line per row, the prediction last.
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -22,15 +23,24 @@ struct Flags {
   bool json = false;
 };
 
-const char* name_of_output(const Flags& flags) { return flags.raw ? "score" : "prediction"; }
+// The columns that are added.
+std::vector<std::string> names_of_outputs(const Flags& flags, const Model& model) {
+  const std::string name = flags.raw ? "score" : "prediction";
+  if (model.num_scores() == 1) return {name};
+  std::vector<std::string> names;
+  for (std::size_t s = 1; s <= model.num_scores(); ++s)
+    names.push_back(fmt::format("{}_{}", name, s));
+  return names;
+}
 
 // No two columns of the answer share a name.
-void check_kept(const Flags& flags) {
-  std::set<std::string> names = {name_of_output(flags)};
+void check_kept(const Flags& flags, const Model& model) {
+  const std::vector<std::string> added = names_of_outputs(flags, model);
+  std::set<std::string> names(added.begin(), added.end());
   for (const std::string& name : flags.keep) {
     if (names.insert(name).second) continue;
     throw Error(ErrorKind::argument,
-                name == name_of_output(flags)
+                std::ranges::find(added, name) != added.end()
                     ? fmt::format("--keep: '{}' is the name of the column that is added; rename "
                                   "that of the table",
                                   name)
@@ -67,29 +77,43 @@ Table answer(const Flags& flags, const Model& model) {
                            .words = column->words,
                            .codes = column->codes});
   }
-  Column& prediction = out.columns.emplace_back();
-  prediction.name = name_of_output(flags);
-  prediction.numbers =
+  const std::vector<float> predicted =
       model.predict(table, flags.raw ? Output::score : Output::prediction, flags.threads);
+  const std::vector<std::string> names = names_of_outputs(flags, model);
+  for (std::size_t s = 0; s < names.size(); ++s) {
+    Column& column = out.columns.emplace_back();
+    column.name = names[s];
+    for (std::size_t at = s; at < predicted.size(); at += names.size())
+      column.numbers.push_back(predicted[at]);
+  }
   return out;
 }
 
 FloatJson to_json(const Flags& flags, const Table& out) {
   FloatJson json = {{"rows", out.num_rows}};
-  json[flags.raw ? "scores" : "predictions"] = json_of(out.columns.back());
-  for (std::size_t i = 0; i + 1 < out.columns.size(); ++i) {
-    json["keep"][out.columns[i].name] = json_of(out.columns[i]);
+  const std::size_t first = flags.keep.size();
+  FloatJson& predicted = json[flags.raw ? "scores" : "predictions"];
+  for (std::size_t i = 0; i < out.columns.size(); ++i) {
+    const Column& column = out.columns[i];
+    if (i < first) {
+      json["keep"][column.name] = json_of(column);
+    } else if (out.columns.size() == first + 1) {
+      predicted = json_of(column);
+    } else {
+      predicted[column.name] = json_of(column);
+    }
   }
   return json;
 }
 
 int run(const Flags& flags) {
   check_table_flags(flags.csv);
-  check_kept(flags);
   check_outputs(
       std::array{NamedFile{"-o", flags.output}},
       std::array{NamedFile{"the model", flags.model}, NamedFile{"the table", flags.table}});
-  const Table out = answer(flags, Model::load(flags.model));
+  const Model model = Model::load(flags.model);
+  check_kept(flags, model);
+  const Table out = answer(flags, model);
   if (flags.output != "-" || !flags.json) write_table(out, flags.output);
   if (flags.json) print_json(to_json(flags, out));
   return 0;

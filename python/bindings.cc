@@ -55,7 +55,8 @@ nb::ndarray<nb::numpy, float> predict(ServedModel& served, const Rows& rows,
   }
   constexpr std::size_t kRowsAtOnce = 1 << 16;  // between two looks for Ctrl-C
   const Output wanted = output_of(output);
-  std::vector<float> out(rows.shape(0));
+  const std::size_t count = rows.shape(0), num_scores = served.predictor().num_scores();
+  std::vector<float> out(count * num_scores);
   {
     const nb::gil_scoped_release unlocked;
     const std::span<const float> cells(rows.data(), rows.size());
@@ -66,8 +67,8 @@ nb::ndarray<nb::numpy, float> predict(ServedModel& served, const Rows& rows,
       if (count == kRowsAtOnce) raise_interrupts();
     }
   }
-  const std::size_t count = out.size();
-  return to_numpy(std::move(out), {count});
+  return num_scores == 1 ? to_numpy(std::move(out), {count})
+                         : to_numpy(std::move(out), {count, num_scores});
 }
 
 nb::ndarray<nb::numpy, float> rows_of(const ServedModel& served, const BorrowingTable& table) {

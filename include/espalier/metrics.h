@@ -36,7 +36,8 @@ bool larger_is_better(Metric metric);
 
 /// One metric of predictions. Classification: `labels` are 0 or 1 and `scores` are logits.
 /// Regression: both are in units of the label. `weights` may be empty: all rows count the same.
-/// The result is NaN where it is not defined (auc with one class, r2 of constant labels).
+/// The result is NaN where it is not defined (auc with one class, r2 of constant labels). Throws
+/// Error (argument) if the sizes differ.
 double compute_metric(Metric metric, std::span<const double> labels, std::span<const float> scores,
                       std::span<const float> weights);
 

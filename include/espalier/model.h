@@ -59,6 +59,9 @@ class Model {
   /// Networks that are averaged: 1 unless trained with `ensemble`.
   int num_members() const noexcept;
 
+  /// Numbers that predict gives for each row.
+  std::size_t num_scores() const noexcept;
+
   /// The options the model was trained with and how training went, as JSON text.
   const std::string& training_json() const noexcept;
 
@@ -74,7 +77,7 @@ class Model {
   /// which training saw hardly any word.
   std::vector<std::string> warnings(const Table& table) const;
 
-  /// One number per row. Columns are found by name; others are ignored. Throws Error (data) if a
+  /// num_scores numbers per row, row after row. Columns are found by name; others are ignored. Throws Error (data) if a
   /// column is absent or of another type. `threads` 0 uses all cores.
   std::vector<float> predict(const Table& table, Output output = Output::prediction,
                              int threads = 0) const;

@@ -20,6 +20,8 @@ from ._tables import (NUMBERS, Input, as_text, default_names, is_frame, read_tab
                       unmasked)
 
 IMPORTANCE_ROWS = 1000
+# Its time grows with the square of the columns.
+IMPORTANCE_COLUMNS = 1000
 TOO_LARGE = "Input X contains infinity or a value too large for dtype('float32')"
 
 
@@ -86,8 +88,7 @@ class _MonotonicEstimator(BaseEstimator):
         """Sets what a fit leaves, all of it after the last thing that can fail."""
         given, names = posed.given, posed.names
         model, history = Model(result["model"]), result["history"]
-        moves = model._importance(model._core.rows(posed.sample), 1)
-        by_name = dict(zip(model.feature_names, moves / (moves.sum() or 1)))
+        importances = self._importances(model, posed)
         self.model_ = model
         self.n_features_in_ = len(names)
         if given.names is not None:
@@ -100,9 +101,19 @@ class _MonotonicEstimator(BaseEstimator):
         # Whether rows of numbers can go to the predictor as they are, with nothing to warn of.
         self._takes_rows = (given.names is None and model.feature_names == names and
                             not model._categories)
-        self.feature_importances_ = np.array([by_name.get(name, 0.0) for name in names])
+        if importances is not None:
+            self.feature_importances_ = importances
+        elif hasattr(self, "feature_importances_"):
+            del self.feature_importances_
         if posed.classes is not None:
             self.classes_ = posed.classes
+
+    def _importances(self, model: Model, posed: Posed) -> np.ndarray | None:
+        if len(posed.names) > IMPORTANCE_COLUMNS:
+            return None
+        moves = model._importance(model._core.rows(posed.sample), 1)
+        by_name = dict(zip(model.feature_names, moves / (moves.sum() or 1)))
+        return np.array([by_name.get(name, 0.0) for name in posed.names])
 
     def _require_usable(self, table: _core.Table, num_columns: int, least_rows: int) -> None:
         shape = (table.num_rows, num_columns)
@@ -241,7 +252,8 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
     n_features_in_, feature_names_in_ : the columns of X
     n_iter_ : epochs trained
     history_ : arrays `member`, `epoch`, `train_loss`, `valid_metric`, one element per epoch
-    feature_importances_ : share of the movement of the score when a feature is shuffled
+    feature_importances_ : share of the movement of the score when a feature is shuffled, for up
+        to 1,000 columns
 
     Examples
     --------
@@ -374,7 +386,8 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
     n_features_in_, feature_names_in_ : the columns of X
     n_iter_ : epochs trained
     history_ : arrays `member`, `epoch`, `train_loss`, `valid_metric`, one element per epoch
-    feature_importances_ : share of the movement of the prediction when a feature is shuffled
+    feature_importances_ : share of the movement of the prediction when a feature is shuffled, for
+        up to 1,000 columns
 
     Examples
     --------

@@ -137,3 +137,10 @@ def test_raising_an_input_never_lowers_the_prediction_by_a_bit(fitted, loans):
     with np.errstate(invalid="ignore"):
         rows[:, column] = np.nextafter(rows[:, column], np.float32(np.inf))
     assert (fitted.model_.predict(rows) >= lower)[~np.isnan(rows[:, column])].all()
+
+
+def test_importances_stay_away_from_very_wide_tables():
+    X = np.random.default_rng(1).uniform(size=(20, 1001)).astype(np.float32)
+    narrow = espalier.MonotonicRegressor(architecture="calibrated-linear", epochs=1, ensemble=1)
+    assert len(narrow.fit(X[:, :1000], X[:, 0]).feature_importances_) == 1000
+    assert not hasattr(narrow.fit(X, X[:, 0]), "feature_importances_")

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -129,8 +128,13 @@ bool larger_is_better(Metric metric) {
 
 double compute_metric(Metric metric, std::span<const double> labels, std::span<const float> scores,
                       std::span<const float> weights) {
-  assert(scores.size() == labels.size());
-  assert(weights.empty() || weights.size() == labels.size());
+  if (scores.size() != labels.size() || (!weights.empty() && weights.size() != labels.size())) {
+    throw Error(
+        ErrorKind::argument,
+        fmt::format("compute_metric: {} labels, {} scores and {} weights; wanted one of each "
+                    "per row, or no weights",
+                    labels.size(), scores.size(), weights.size()));
+  }
   const Judged rows = {labels, scores, weights};
   switch (metric) {
     case Metric::accuracy:

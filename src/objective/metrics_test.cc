@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "espalier/metrics.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,12 +9,14 @@
 #include <limits>
 #include <vector>
 
+#include "core/error_of.h"
 #include "core/random.h"
 #include "espalier/error.h"
 
 namespace espalier {
 namespace {
 
+using ::testing::HasSubstr;
 using Floats = std::vector<float>;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -152,6 +155,15 @@ TEST(Regression, HasNoR2ForConstantLabels) {
   EXPECT_TRUE(std::isnan(metric_of(Metric::r2, {5}, {5})));
   EXPECT_EQ(metric_of(Metric::r2, {1, 2, 3}, {2, 2, 2}), 0);
   EXPECT_EQ(metric_of(Metric::r2, {1, 2, 3}, {1, 2, 3}), 1);
+}
+
+TEST(Metrics, WantAScoreAndAWeightPerRow) {
+  const std::vector<double> labels = {0, 1};
+  const Floats one = {1}, two = {1, 2};
+  EXPECT_THAT(error_of([&] { compute_metric(Metric::mse, labels, one, {}); }),
+              HasSubstr("2 labels, 1 scores and 0 weights"));
+  EXPECT_THAT(error_of([&] { compute_metric(Metric::auc, labels, two, one); }),
+              HasSubstr("2 labels, 2 scores and 1 weights"));
 }
 
 TEST(Metrics, AreNanWithoutRowsOrWeight) {

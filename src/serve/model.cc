@@ -99,6 +99,10 @@ std::size_t Model::num_parameters() const noexcept {
   return total;
 }
 
+std::size_t Model::num_scores() const noexcept {
+  return static_cast<std::size_t>(data_->members.front().num_scores());
+}
+
 int Model::num_members() const noexcept { return static_cast<int>(data_->members.size()); }
 
 const std::string& Model::training_json() const noexcept { return data_->training_json; }

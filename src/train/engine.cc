@@ -80,6 +80,7 @@ class Engine::Work {
     for (int s = 0; s < num_shards_; ++s) {
       scratch_.emplace_back(network_);
       shard_grads_.emplace_back(num_params);
+      output_grads_.emplace_back(static_cast<std::size_t>(network_.num_scores()) * kTile);
     }
     if (penalties_.any()) penalty_.resize(num_params);
     adam_.mean.resize(num_params);
@@ -109,9 +110,10 @@ class Engine::Work {
       const std::span<const std::uint32_t> rows = batch.rows.subspan(begin, count);
       load_tile(*batch.data, rows.data(), static_cast<int>(count), scratch.input());
       const float* z = network_.forward(scratch);
-      float gradient[kTile] = {};
-      add_losses(*in_.label, *batch.data, rows, z, gradient, sum);
-      network_.backward(scratch, gradient, shard_grads_[shard].data());
+      std::vector<float>& gradient = output_grads_[shard];
+      std::fill(gradient.begin(), gradient.end(), 0.0f);
+      add_losses(*in_.label, *batch.data, rows, z, gradient.data(), sum);
+      network_.backward(scratch, gradient.data(), shard_grads_[shard].data());
     }
     shard_sums_[shard] = sum;
   }
@@ -155,9 +157,10 @@ class Engine::Work {
   Network& network_;
   AdamState& adam_;
   int num_shards_;
-  std::vector<Network::Scratch> scratch_;        // one per shard
-  std::vector<std::vector<float>> shard_grads_;  // one per shard
-  std::vector<LossSum> shard_sums_;              // one per shard
+  std::vector<Network::Scratch> scratch_;         // one per shard
+  std::vector<std::vector<float>> shard_grads_;   // one per shard
+  std::vector<std::vector<float>> output_grads_;  // one per shard: [num_scores][kTile]
+  std::vector<LossSum> shard_sums_;               // one per shard
   std::vector<Block> blocks_;
   Penalties penalties_;
   std::vector<float> penalty_;  // one per parameter; empty without penalties

@@ -21,7 +21,6 @@ Rotation::Rotation(const Prepared& prepared)
   Random(prepared.options->seed)
       .split(kRotationStream)
       .shuffle(std::span(order_).subspan(prepared.valid.num_rows));
-  sums_.resize(order_.size());
   counts_.resize(order_.size());
 }
 
@@ -65,8 +64,11 @@ Rotation::Part Rotation::part(int network) const {
 void Rotation::judge(int network, const Network& trained, const Dataset& valid, ThreadPool& pool) {
   const std::vector<float> outputs = network_outputs(trained, valid, pool);
   const Rows held = split(network).valid;
+  num_scores_ = static_cast<std::size_t>(trained.num_scores());
+  sums_.resize(order_.size() * num_scores_);
   for (std::size_t i = 0; i < held.size(); ++i) {
-    sums_[held[i]] += outputs[i];
+    for (std::size_t s = 0; s < num_scores_; ++s)
+      sums_[held[i] * num_scores_ + s] += outputs[i * num_scores_ + s];
     ++counts_[held[i]];
   }
 }
@@ -83,7 +85,8 @@ std::vector<MetricValue> Rotation::metrics() const {
   for (std::uint32_t row = 0; row < order_.size(); ++row) {
     if (counts_[row] == 0) continue;
     append(row, false, judged);
-    scores.push_back(score_of(label, sums_[row] / counts_[row]));
+    for (std::size_t s = 0; s < num_scores_; ++s)
+      scores.push_back(score_of(label, sums_[row * num_scores_ + s] / counts_[row]));
   }
   return all_metrics(label.task, judged.labels, scores, judged.weights());
 }

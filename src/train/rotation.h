@@ -39,8 +39,9 @@ class Rotation {
   void append(std::uint32_t row, bool to_train, Dataset& data) const;
 
   const Prepared& prepared_;
-  Rows order_;                // train's rows are 0, 1, ...; valid's come behind them
-  std::vector<double> sums_;  // of the outputs of networks that held a row out
+  Rows order_;  // train's rows are 0, 1, ...; valid's come behind them
+  std::size_t num_scores_ = 1;
+  std::vector<double> sums_;  // [row][num_scores], of the networks that held a row out
   std::vector<int> counts_;
 };
 
