@@ -16,6 +16,7 @@ Run define_predict(CLI::App& app);
 Run define_evaluate(CLI::App& app);
 Run define_verify(CLI::App& app);
 Run define_inspect(CLI::App& app);
+Run define_export(CLI::App& app);
 Run define_simulate(CLI::App& app);
 Run define_reproduce(CLI::App& app);
 

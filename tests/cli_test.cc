@@ -62,6 +62,40 @@ TEST_F(Cli, SpeaksJsonInEveryCommand) {
   EXPECT_EQ(must_json("evaluate loans.esp loans.csv")["rows"], 300);
   EXPECT_EQ(must_json("predict loans.esp loans.csv")["predictions"].size(), 300U);
   EXPECT_TRUE(must_json("inspect loans.esp").is_object());
+  EXPECT_EQ(must_json("export loans.esp --to header -o x.h")["fields"].size(), 9U);
+}
+
+TEST_F(Cli, ExportsAHeaderThatPredictsWithoutTheLibrary) {
+  make_model();
+  const json exported = must_json("export loans.esp --to header -o risk.h");
+  EXPECT_EQ(exported["files"], json({"risk.h"}));
+  EXPECT_EQ(exported["namespace"], "risk_model");
+  EXPECT_EQ(exported["fields"][0], json({{"column", "income"}, {"field", "income"}}));
+  write("row.csv",
+        "income,debt_ratio,late_payments,years_employed,age,loan_amount,region,purpose,"
+        "housing\n32100,0.11,0,,,,north,,rent\n");
+  write("main.cc", R"(#include <cstdio>
+#include "risk.h"
+int main() {
+  risk_model::Row row;
+  row.income = 32100;
+  row.debt_ratio = 0.11f;
+  row.late_payments = 0;
+  row.housing = risk_model::housing_code::rent;
+  row.region = risk_model::region_from_string("north");
+  std::printf("%.9g", static_cast<double>(risk_model::predict(row)));
+}
+)");
+  const Result built = shell("g++ -std=c++17 -Wall -Wextra -Werror main.cc -o main && ./main");
+  ASSERT_EQ(built.exit, 0) << built.err;
+  EXPECT_EQ(std::stof(built.out), std::stof(lines_of(must("predict loans.esp row.csv"))[1]));
+  EXPECT_EQ(run("export loans.esp --to pmml -o x.h").exit, 2);
+  EXPECT_EQ(run("export loans.esp --to header -o -").exit, 2);
+  EXPECT_EQ(run("export loans.esp --to header -o x.h --namespace class").exit, 2);
+  EXPECT_NE(run("export loans.esp --to header -o loans.esp").exit, 0);
+  EXPECT_NE(run("export loans.esp --to header -o absent/x.h").exit, 0);
+  EXPECT_EQ(files(), (std::set<std::string>{"loans.csv", "loans.esp", "main", "main.cc", "risk.h",
+                                            "row.csv"}));
 }
 
 // Gives the first two parameters behind the header other values, and the file its checksum.

@@ -17,6 +17,7 @@ MAY_INCLUDE = {
     "layers": ["core", "constraints"],
     "model": ["core", "data", "constraints", "layers"],
     "serve": ["core", "data", "objective", "layers", "model"],
+    "export": ["core", "data", "objective", "model", "serve"],
     "eval": ["core", "data", "objective", "constraints", "model", "serve"],
     "train": ["core", "data", "objective", "constraints", "layers", "model", "serve", "eval"],
     "search": ["core", "data", "objective", "layers", "model", "train"],

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// espalier export MODEL --to header -o risk.h: a model as source that needs no library.
+#include "espalier/export.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "commands.h"
+#include "flags.h"
+#include "output.h"
+
+namespace espalier {
+
+/// What a model can be exported to.
+enum class ExportFormat { header };
+template <>
+struct Words<ExportFormat> {
+  static constexpr std::string_view list[] = {"header"};
+};
+
+namespace {
+
+struct Flags {
+  std::string model;
+  ExportFormat format = ExportFormat::header;
+  std::string output;
+  HeaderOptions header;
+  bool json = false;
+};
+
+Json json_of(const Model& model, const ExportedHeader& header) {
+  Json fields = Json::array();
+  for (std::size_t i = 0; i < header.fields.size(); ++i) {
+    fields.push_back({{"column", model.schema().features[i].name}, {"field", header.fields[i]}});
+  }
+  return {{"model_hash", model.hash()},
+          {"files", header.files},
+          {"namespace", header.name_space},
+          {"fields", std::move(fields)}};
+}
+
+int run(const Flags& flags) {
+  if (flags.output == "-")
+    throw Error(ErrorKind::argument, "--output: '-' is no file; an export may take two");
+  check_outputs(std::array{NamedFile{"-o", flags.output},
+                           NamedFile{"the file of its numbers", numbers_path(flags.output)}},
+                std::array{NamedFile{"the model", flags.model}});
+  const Model model = Model::load(flags.model);
+  const ExportedHeader header = export_header(model, flags.output, flags.header);
+  if (flags.json) {
+    print_json(json_of(model, header));
+  } else {
+    tell(fmt::format("wrote {}: {}::predict(const Row&)", fmt::join(header.files, " and "),
+                     header.name_space));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Run define_export(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  app.add_option("MODEL", flags->model, "a model file")->required();
+  add_field(app, Field{"to", "header: C++17 that needs only its standard library"}, flags->format)
+      ->required();
+  app.add_option("-o,--output", flags->output, "the file to write")->required();
+  app.add_option("--namespace", flags->header.name_space,
+                 "of the header (default: the name of the file and _model)");
+  app.add_flag("--json", flags->json, "print the files and the fields of Row as one JSON object");
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace espalier

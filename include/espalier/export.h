@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model as source: it then runs without this library.
+//
+//   espalier::export_header(model, "risk.h");  // gives risk_model::predict(const Row&)
+//
+// docs/export.md tells what is in the file and how names of columns become names of fields.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "espalier/model.h"
+
+namespace espalier {
+
+struct HeaderOptions {
+  /// The namespace of the header: an identifier. Empty: the name of the file and `_model`, so that
+  /// risk.h has namespace risk_model.
+  std::string name_space;
+};
+
+struct ExportedHeader {
+  std::string name_space;
+  std::vector<std::string> fields;  ///< of struct Row, one for each of schema().features
+  std::vector<std::string> files;   ///< the header, then the file of its numbers if it is large
+};
+
+/// The second file of a header: risk_numbers.cc beside risk.h.
+std::string numbers_path(const std::string& header_path);
+
+/// Writes a C++17 header that predicts with the bits of Predictor and needs only the standard
+/// library. The numbers of a large model go into a second file beside it, numbers_path(path), which
+/// the user compiles too. Each file appears only when it is complete. Throws Error: argument for a
+/// namespace or a file name that C++ does not take, unsupported for a model that is too large for a
+/// header, file if a file cannot be written.
+ExportedHeader export_header(const Model& model, const std::string& path,
+                             const HeaderOptions& options = {});
+
+}  // namespace espalier

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/header.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <variant>
+
+#include "espalier/error.h"
+#include "espalier/version.h"
+#include "export/names.h"
+#include "export/numbers.h"
+#include "export/row.h"
+#include "export/runtime_text.h"
+#include "export/steps.h"
+
+namespace espalier {
+
+namespace {
+
+// Beyond these compilers take minutes or threads run out of stack.
+constexpr std::size_t kMostNumbers = std::size_t{1} << 22;
+constexpr std::size_t kMostStack = std::size_t{1} << 19;
+
+std::string_view runtime() {
+  constexpr std::string_view kBegin = "// begin of the copied part\n";
+  const std::size_t begin = kRuntimeText.find(kBegin) + kBegin.size();
+  return kRuntimeText.substr(begin, kRuntimeText.find("// end of the copied part") - begin);
+}
+
+std::string names_of(const Schema& schema, Monotonicity monotonicity) {
+  std::string text;
+  for (const Feature& feature : schema.features) {
+    if (feature.monotonicity != monotonicity) continue;
+    text += (text.empty() ? "" : ", ") + comment_of(feature.name);
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string print_title(const Program& program, const Schema& schema, const HeaderPlan& plan) {
+  const Label& label = schema.label;
+  const std::string predicts =
+      label.task == Task::classification
+          ? fmt::format("the probability that {} is {} and not {}", comment_of(label.name),
+                        comment_of(label.positive), comment_of(label.negative))
+          : comment_of(label.name);
+  return fmt::format(
+      "// Made by espalier {} of a model; do not edit.\n"
+      "//\n"
+      "//   model       {}, {} network{}\n"
+      "//   predicts    {}\n"
+      "//   increasing  {}\n"
+      "//   decreasing  {}\n"
+      "//\n"
+      "// With inputs that are listed as increasing (decreasing) no prediction falls (rises) when "
+      "they\n"
+      "// rise, for any two floats, not by one bit. The bits are those of espalier::Predictor, on\n"
+      "// every CPU, unless a program makes its threads round otherwise or flush small numbers to "
+      "0.\n"
+      "// Nothing here allocates, throws or changes: any number of threads may call it.\n"
+      "//\n"
+      "//   {}::Row row;  // every field starts as missing\n"
+      "//   float p = {}::predict(row);\n",
+      kVersion, plan.model_hash, program.members.size(), program.members.size() == 1 ? "" : "s",
+      predicts, names_of(schema, Monotonicity::increasing),
+      names_of(schema, Monotonicity::decreasing), plan.name_space, plan.name_space);
+}
+
+constexpr std::string_view kPreamble = R"(
+#include <algorithm>
+#include <array>
+#include <cfloat>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <string_view>
+
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(_M_FP_FAST)
+#error "-ffast-math and its parts change the bits and break the promise: compile without them"
+#endif
+#if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16
+#error "floats must be computed as floats: compile for SSE2, not for the x87"
+#endif
+static_assert(std::numeric_limits<float>::is_iec559 && std::numeric_limits<double>::is_iec559,
+              "IEEE 754 floats are needed");
+)";
+
+// Where the CPU may have a fused multiply-add that the compiler was not told of.
+constexpr std::string_view kDispatch =
+    "#if defined(__GNUC__) && defined(__x86_64__) && !defined(__FMA__) && \\\n"
+    "    !defined(ESPALIER_EXPORT_NO_DISPATCH)\n";
+
+std::string print_cells(const Program& program, const Schema& schema, Numbers& numbers) {
+  std::string entries;
+  for (std::size_t i = 0; i < program.cells.size(); ++i) {
+    if (const auto* category = std::get_if<CategoryCell>(&program.cells[i])) {
+      entries +=
+          fmt::format("    {{nullptr, {}, false, {}}},\n", category->num_words, category->missing);
+      continue;
+    }
+    const auto& number = std::get<NumberCell>(program.cells[i]);
+    const std::size_t begin = numbers.add(
+        fmt::format("keypoints of {}", comment_of(schema.features[i].name)), number.keypoints);
+    entries += fmt::format("    {{numbers + {}, {}, {}, {}}},\n", begin, number.keypoints.size(),
+                           number.turned, float_literal(number.missing));
+  }
+  return fmt::format("inline constexpr Cell cells[] = {{\n{}}};\n\n", entries);
+}
+
+// From the raw cells of a row to its scores.
+std::string print_score_function(const Program& program) {
+  std::string members, scores;
+  for (std::size_t m = 0; m < program.members.size(); ++m)
+    members += fmt::format("  member_{}(encoded, sums);\n", m);
+  for (std::size_t s = 0; s < program.num_scores(); ++s) {
+    scores += fmt::format("  scores[{0}] = score_of({1}, {2}, sums[{0}] / {3});\n", s,
+                          double_literal(program.scores[s].offset),
+                          double_literal(program.scores[s].scale), program.members.size());
+  }
+  return fmt::format(
+      R"(ESPALIER_EXPORT_INLINE void members(const float* encoded, double* sums) noexcept {{
+{0}}}
+
+{1}#define ESPALIER_EXPORT_DISPATCH
+__attribute__((target("avx2,fma"))) inline void members_fma(const float* encoded,
+                                                            double* sums) noexcept {{
+  members(encoded, sums);
+}}
+#endif
+
+inline void score(const float* raw, float* scores) noexcept {{
+  float encoded[{2}];
+  for (std::size_t i = 0; i < {2}; ++i) encoded[i] = encode(cells[i], raw[i]);
+  double sums[{3}] = {{}};
+#if defined(ESPALIER_EXPORT_DISPATCH)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {{
+    members_fma(encoded, sums);
+  }} else {{
+    members(encoded, sums);
+  }}
+#else
+  members(encoded, sums);
+#endif
+{4}}}
+
+)",
+      members, kDispatch, program.cells.size(), program.num_scores(), scores);
+}
+
+// score(row) and predict(row).
+std::string print_functions(const Program& program, const RowText& row) {
+  const std::size_t count = program.num_scores();
+  const bool single = count == 1;
+  const std::string type = single ? "float" : fmt::format("std::array<float, {}>", count);
+  const std::string result = single ? "float scores[1];" : type + " scores;";
+  const char* const data = single ? "scores" : "scores.data()";
+  const std::string linked = program.link == Link::identity ? "  return score(row);\n"
+                             : single ? "  return detail::sigmoid(score(row));\n"
+                                      : fmt::format(
+                                            "  {} scores = score(row);\n"
+                                            "  for (float& own : scores) own = "
+                                            "detail::sigmoid(own);\n  return scores;\n",
+                                            type);
+  return fmt::format(
+      "// {0}\ninline {1} score(const Row& row) noexcept {{\n"
+      "  const float raw[] = {{\n{2}  }};\n  {3}\n  detail::score(raw, {4});\n  return {5};\n}}\n\n"
+      "// {6}\ninline {1} predict(const Row& row) noexcept {{\n{7}}}\n",
+      program.link == Link::identity ? "The output of the model." : "A logit.", type, row.cells,
+      result, data, single ? "scores[0]" : "scores",
+      program.link == Link::identity ? "The same as the score." : "1 / (1 + e^-score).", linked);
+}
+
+std::string print_numbers(const Numbers& numbers) {
+  return fmt::format("{{\n{}}};\n", numbers.text());
+}
+
+void refuse_if_too_large(std::size_t numbers, std::size_t stack) {
+  if (numbers > kMostNumbers) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("export: the model has {} numbers; a header holds at most {}", numbers,
+                            kMostNumbers));
+  }
+  if (stack > kMostStack) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("export: a prediction would take {} bytes of stack; a header takes at "
+                            "most {}",
+                            stack, kMostStack));
+  }
+}
+
+// Numbers a program holds, about; before anything is printed.
+struct CountNumbers {
+  std::size_t operator()(const CellStep& step) const {
+    std::size_t count = 0;
+    for (const CellTable& cell : step.cells) count += cell.table.size();
+    return count;
+  }
+  std::size_t operator()(const CalibratorStep& step) const { return step.tables.size(); }
+  std::size_t operator()(const LinearStep& step) const {
+    std::size_t count = step.weights.size();
+    for (const LinearStep::Category& category : step.categories) count += category.rows.size();
+    return count;
+  }
+  std::size_t operator()(const LatticeStep& step) const { return step.tables.size(); }
+  template <class Step>
+  std::size_t operator()(const Step&) const {
+    return 0;
+  }
+};
+
+}  // namespace
+
+HeaderText print_header(const Program& program, const Schema& schema, const HeaderPlan& plan) {
+  std::size_t count = 0;
+  for (const std::vector<Step>& steps : program.members) {
+    for (const Step& step : steps) count += std::visit(CountNumbers(), step);
+  }
+  refuse_if_too_large(count, 0);
+
+  const RowText row = print_row(schema);
+  Numbers numbers;
+  const std::string cells = print_cells(program, schema, numbers);
+  std::string members;
+  std::size_t stack = 0;
+  for (std::size_t m = 0; m < program.members.size(); ++m) {
+    const MemberText member = print_member(m, program.members[m], numbers);
+    members += member.text;
+    stack += member.stack_bytes;
+  }
+  refuse_if_too_large(numbers.size(), stack);
+
+  const bool inside = numbers.size() <= plan.most_inside;
+  const std::string array = fmt::format("numbers[{}]", numbers.size());
+  const std::string guard = fmt::format("ESPALIER_EXPORT_{}_{}", plan.name_space, plan.model_hash);
+  const std::string title = print_title(program, schema, plan);
+  HeaderText text{.fields = row.fields};
+  text.header = fmt::format(
+      "{0}#ifndef {1}\n#define {1}\n{2}\nnamespace {3} {{\n\n"
+      "// Changes with any bit of the model.\n"
+      "inline constexpr const char* kModelHash = \"{4}\";\n\n{5}"
+      "// What the model reads.\nstruct Row {{\n{6}}};\n\nnamespace detail {{\n\n{7}\n",
+      title, guard, kPreamble, plan.name_space, plan.model_hash, row.enums, row.row, runtime());
+  text.header += inside ? fmt::format("alignas(64) inline constexpr float {} = {}\n", array,
+                                      print_numbers(numbers))
+                        : fmt::format("alignas(64) extern const float {};\n\n", array);
+  text.header += fmt::format(
+      "{}{}{}{}\n}}  // namespace detail\n\n{}{}\n}}  // namespace {}\n\n"
+      "#undef ESPALIER_EXPORT_INLINE\n#undef ESPALIER_EXPORT_DISPATCH\n#endif  // {}\n",
+      cells, members, print_score_function(program), row.words, row.from_string,
+      print_functions(program, row), plan.name_space, guard);
+  if (!inside) {
+    text.numbers = fmt::format(
+        "{}#include {}\n\n#ifndef {}\n#error \"this file and its header belong to different "
+        "models\"\n#endif\n\nalignas(64) const float {}::detail::{} = {}",
+        title, literal_of(plan.file_name), guard, plan.name_space, array, print_numbers(numbers));
+  }
+  return text;
+}
+
+}  // namespace espalier

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/row.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "data/csv_cell.h"
+#include "data/encode.h"
+#include "export/names.h"
+
+namespace espalier {
+
+namespace {
+
+bool has_words(const Feature& feature) { return feature.kind != FeatureKind::number; }
+
+// What the model promises of a feature.
+std::string promise_of(const Feature& feature) {
+  switch (feature.monotonicity) {
+    case Monotonicity::none:
+      break;
+    case Monotonicity::increasing:
+      return "; no prediction falls when it rises";
+    case Monotonicity::decreasing:
+      return "; no prediction rises when it rises";
+  }
+  return "";
+}
+
+std::string range_of(const Feature& feature) {
+  if (has_words(feature)) return "";
+  return fmt::format(" from {} to {}, beyond as there", feature.keypoints.front(),
+                     feature.keypoints.back());
+}
+
+// missing is -1, the words count from 0, a category has unseen behind them.
+std::string print_enum(const Feature& feature, const std::string& field) {
+  Scope scope({"missing", "unseen"});
+  std::string entries = "  missing = -1,\n";
+  const std::size_t num_words = num_own_words(feature);
+  for (std::size_t i = 0; i < num_words; ++i) {
+    const std::string& word = feature.words[i];
+    if (word.empty()) continue;  // missing, as a category of its own
+    const std::string name = scope.take(word);
+    entries +=
+        fmt::format("  {} = {},{}\n", name, i, name == word ? "" : "  // " + comment_of(word));
+  }
+  if (feature.kind == FeatureKind::category) entries += fmt::format("  unseen = {},\n", num_words);
+  return fmt::format("// {}: {}.\nenum class {}_code : std::int32_t {{\n{}}};\n\n",
+                     comment_of(feature.name),
+                     feature.kind == FeatureKind::ordered ? "words from low to high" : "a category",
+                     field, entries);
+}
+
+using Codes = std::map<std::string, long>;
+
+std::string print_codes(const std::string& name, const Codes& codes) {
+  std::string entries;
+  for (const auto& [word, code] : codes)
+    entries += fmt::format("    {{{{{}, {}}}, {}}},\n", literal_of(word), word.size(), code);
+  return fmt::format("inline constexpr Word {}[] = {{\n{}}};\n", name, entries);
+}
+
+// The words, each also as the shortest way to write it if it is a number.
+Codes codes_of_words(const Feature& feature) {
+  Codes codes;
+  for (std::size_t i = 0; i < feature.words.size(); ++i) {
+    const bool is_missing = feature.kind == FeatureKind::category && feature.words[i].empty();
+    codes.emplace(feature.words[i], is_missing ? -1 : static_cast<long>(i));
+  }
+  for (std::size_t i = 0; i < feature.words.size(); ++i)
+    codes.emplace(shortest_plain(feature.words[i]), static_cast<long>(i));
+  return codes;
+}
+
+// Words of a category that are missing or not although they are none of the usual ones or one.
+Codes codes_of_exceptions(const Feature& feature) {
+  Codes codes;
+  if (feature.kind == FeatureKind::ordered) return codes;
+  for (const std::string& word : feature.missing) codes.emplace(word, -1);
+  for (const std::string& word : feature.not_missing) {
+    if (!word.empty()) codes.emplace(word, static_cast<long>(num_own_words(feature)));
+  }
+  return codes;
+}
+
+std::string print_words(const Feature& feature, const std::string& field) {
+  const Codes exceptions = codes_of_exceptions(feature);
+  return print_codes("words_of_" + field, codes_of_words(feature)) +
+         (exceptions.empty() ? "" : print_codes("exceptions_of_" + field, exceptions));
+}
+
+std::string print_from_string(const Feature& feature, const std::string& field) {
+  const bool is_category = feature.kind == FeatureKind::category;
+  std::string otherwise = "-1";
+  if (is_category)
+    otherwise = fmt::format("detail::means_missing(word) ? -1 : {}", num_own_words(feature));
+  if (!codes_of_exceptions(feature).empty())
+    otherwise =
+        fmt::format("detail::exactly(detail::exceptions_of_{}, word, {})", field, otherwise);
+  return fmt::format(
+      "// Of a word of {0}; {1}.\n"
+      "inline {2}_code {2}_from_string(std::string_view word) noexcept {{\n"
+      "  return static_cast<{2}_code>(\n"
+      "      detail::code_of(detail::words_of_{2}, word,\n"
+      "                      {3}));\n"
+      "}}\n\n",
+      comment_of(feature.name), is_category ? "any other is unseen" : "any other is missing", field,
+      otherwise);
+}
+
+}  // namespace
+
+RowText print_row(const Schema& schema) {
+  RowText text;
+  Scope scope({"Row"});
+  for (const Feature& feature : schema.features) {
+    const bool words = has_words(feature);
+    const std::string field =
+        scope.take(feature.name, words ? std::vector<std::string>{"_code", "_from_string"}
+                                       : std::vector<std::string>{});
+    text.fields.push_back(field);
+    const std::string type = words ? field + "_code" : "float";
+    const std::string none = words ? type + "::missing" : "std::numeric_limits<float>::quiet_NaN()";
+    text.row += fmt::format("  // {}: {}{}{}.\n  {} {} = {};\n", comment_of(feature.name),
+                            to_word(feature.kind), range_of(feature), promise_of(feature), type,
+                            field, none);
+    text.cells +=
+        words ? fmt::format("      detail::cell_of(static_cast<std::int32_t>(row.{})),\n", field)
+              : fmt::format("      row.{},\n", field);
+    if (!words) continue;
+    text.enums += print_enum(feature, field);
+    text.words += print_words(feature, field);
+    text.from_string += print_from_string(feature, field);
+  }
+  return text;
+}
+
+}  // namespace espalier

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <variant>
+
+namespace espalier {
+
+namespace {
+
+// Lattices that are folded side by side.
+constexpr std::size_t kLanes = 16;
+
+std::string list_of(std::span<const std::size_t> wires) {
+  constexpr std::size_t kPerLine = 16;
+  std::string text;
+  for (std::size_t i = 0; i < wires.size(); ++i) {
+    const bool ends = i % kPerLine == kPerLine - 1 || i + 1 == wires.size();
+    text += fmt::format("{}{},{}", i % kPerLine == 0 ? "    " : "", wires[i], ends ? "\n" : " ");
+  }
+  return text;
+}
+
+// Prints one step after the other.
+class StepPrinter {
+ public:
+  StepPrinter(std::size_t member, Numbers& numbers) : member_(member), numbers_(numbers) {}
+
+  void print(const Step& step) {
+    out_ = in_ == "a" ? "b" : "a";
+    std::visit([this](const auto& own) { print_own(own); }, step);
+    width_ = std::visit([](const auto& own) { return own.num_outputs(); }, step);
+    widest_ = std::max(widest_, width_);
+    in_ = out_;
+    ++step_;
+  }
+
+  MemberText result() const {
+    std::string sums;
+    std::string buffers;
+    for (const char* name : {"a", "b"})
+      buffers += fmt::format("  alignas(64) float {}[{}];\n", name, widest_);
+    for (std::size_t s = 0; s < width_; ++s)
+      sums += fmt::format("  sums[{0}] += static_cast<double>({1}[{0}]);\n", s, in_);
+    if (step_ == 1) sums += "  static_cast<void>(b);\n";
+    return {
+        fmt::format("{}ESPALIER_EXPORT_INLINE void member_{}(const float* encoded, double* sums) "
+                    "noexcept {{\n{}{}{}}}\n\n",
+                    tables_, member_, buffers, calls_, sums),
+        2 * widest_ * sizeof(float)};
+  }
+
+ private:
+  void call(const std::string& line) { calls_ += "  " + line + "\n"; }
+
+  std::string title(std::string_view what) const {
+    return fmt::format("member {}, step {}: {}", member_, step_, what);
+  }
+
+  // The name of a table of this step.
+  std::string table_name(std::string_view kind) const {
+    return fmt::format("{}_{}_{}", kind, member_, step_);
+  }
+
+  void table(std::string_view type, const std::string& name, const std::string& entries) {
+    tables_ += fmt::format("inline constexpr {} {}[] = {{\n{}}};\n", type, name, entries);
+  }
+
+  void print_own(const CellStep& step) {
+    std::string entries;
+    for (std::size_t i = 0; i < step.cells.size(); ++i) {
+      const CellTable& cell = step.cells[i];
+      if (cell.kind == CellTable::Kind::pass) {
+        entries += "    {nullptr, 0, 0, 0},\n";
+        continue;
+      }
+      const std::size_t begin = numbers_.add(title(fmt::format("table of cell {}", i)), cell.table);
+      entries += fmt::format("    {{numbers + {}, {}, {}, {}}},\n", begin,
+                             cell.kind == CellTable::Kind::category ? 0 : cell.keypoints,
+                             float_literal(cell.back.low), float_literal(cell.back.range));
+    }
+    const std::string name = table_name("cell_tables");
+    table("CellTable", name, entries);
+    call(fmt::format("for (std::size_t i = 0; i < {}; ++i) {}[i] = through({}[i], {}[i]);",
+                     step.cells.size(), out_, name, in_));
+  }
+
+  void print_own(const CalibratorStep& step) {
+    std::vector<float> values;
+    for (const AlignedFloats* array : {&step.lo, &step.inverse_step, &step.low, &step.range})
+      values.insert(values.end(), array->data(), array->data() + step.num_units);
+    values.insert(values.end(), step.tables.data(),
+                  step.tables.data() + step.num_units * static_cast<std::size_t>(step.keypoints));
+    const std::size_t begin =
+        numbers_.add(title("calibrators: lo, inverse step, low, range, then the tables"), values);
+    call(fmt::format("calibrate<{}, {}>(numbers + {}, {}, {});", step.num_units, step.keypoints,
+                     begin, in_, out_));
+  }
+
+  void print_own(const LinearStep& step) {
+    const std::size_t bias = numbers_.add(title("bias"), step.bias);
+    call(fmt::format("std::copy_n(numbers + {}, {}, {});", bias, step.bias.size(), out_));
+    for (const LinearStep::Category& category : step.categories) {
+      const std::size_t width = step.category_width;
+      std::vector<float> rows;
+      for (auto row = category.rows.begin(); row != category.rows.end();
+           row += static_cast<std::ptrdiff_t>(padded(width)))
+        rows.insert(rows.end(), row, row + static_cast<std::ptrdiff_t>(width));
+      const std::size_t begin =
+          numbers_.add(title(fmt::format("weights that wire {} picks", category.wire)), rows);
+      call(fmt::format("add_picked(numbers + {}, {}, {}[{}], {} + {});", begin, width, in_,
+                       category.wire, out_, step.category_begin));
+    }
+    for (auto first = step.numbers.begin(); first != step.numbers.end();) {
+      const auto last = std::find_if(first, step.numbers.end(), [&](const LinearStep::Number& own) {
+        return own.begin != first->begin || own.end != first->end;
+      });
+      print_numbers(step, {first, last});
+      first = last;
+    }
+  }
+
+  // Numbers that follow each other and reach the same outputs.
+  void print_numbers(const LinearStep& step, std::span<const LinearStep::Number> numbers) {
+    const std::size_t begin = numbers.front().begin, size = numbers.front().end - begin;
+    if (size == 0) return;
+    std::vector<float> weights;
+    std::vector<std::size_t> wires;
+    for (const LinearStep::Number& number : numbers) {
+      const float* const own = step.weights.data() + number.weights;
+      weights.insert(weights.end(), own, own + size);
+      wires.push_back(number.wire);
+    }
+    const std::size_t at = numbers_.add(title(fmt::format("weights to {} outputs", size)), weights);
+    const std::string name = fmt::format("{}_{}", table_name("wires"), numbers.front().wire);
+    table("std::uint32_t", name, list_of(wires));
+    call(fmt::format("add_numbers<{}>({}, numbers + {}, {}, {} + {});", size, name, at, in_, out_,
+                     begin));
+  }
+
+  void print_own(const LatticeStep& step) {
+    if (step.interpolation == Interpolation::simplex) return print_simplex(step);
+    const std::size_t count = step.num_outputs();
+    if (count >= kLanes) print_lattices(step, 0, kLanes, count / kLanes);
+    if (count % kLanes != 0) print_lattices(step, count - count % kLanes, count % kLanes, 1);
+  }
+
+  // `blocks` blocks of `lanes` lattices from number `first` on.
+  void print_lattices(const LatticeStep& step, std::size_t first, std::size_t lanes,
+                      std::size_t blocks) {
+    std::vector<float> values;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const std::size_t begin = first + b * lanes;
+      for (std::size_t v = 0; v < step.num_vertices(); ++v) {
+        for (std::size_t l = 0; l < lanes; ++l)
+          values.push_back(step.tables[(begin + l) * step.num_vertices() + v]);
+      }
+      for (std::size_t l = 0; l < lanes; ++l) values.push_back(step.backs[begin + l].low);
+      for (std::size_t l = 0; l < lanes; ++l) values.push_back(step.backs[begin + l].range);
+    }
+    const std::size_t begin =
+        numbers_.add(title(fmt::format("lattices from {} on, {} side by side, then low and range",
+                                       first, lanes)),
+                     values);
+    const auto size = static_cast<std::size_t>(step.size);
+    call(fmt::format("for (std::size_t i = 0; i < {}; ++i)", blocks));
+    call(
+        fmt::format("  lattices<{0}, {1}>(numbers + {2} + i * {3}, {4} + {5} + i * {6}, {7} + {8} "
+                    "+ i * {1});",
+                    size, lanes, begin, (step.num_vertices() + 2) * lanes, in_, first * size,
+                    lanes * size, out_, first));
+  }
+
+  void print_simplex(const LatticeStep& step) {
+    std::vector<float> values;
+    for (std::size_t g = 0; g < step.num_outputs(); ++g) {
+      const float* theta = step.tables.data() + g * step.num_vertices();
+      values.insert(values.end(), theta, theta + step.num_vertices());
+      values.push_back(step.backs[g].low);
+      values.push_back(step.backs[g].range);
+    }
+    const std::size_t begin =
+        numbers_.add(title("simplex lattices, each with low and range"), values);
+    call(fmt::format("for (std::size_t i = 0; i < {}; ++i)", step.num_outputs()));
+    call(fmt::format("  {0}[i] = simplex<{1}>(numbers + {2} + i * {3}, {4} + i * {1});", out_,
+                     step.size, begin, step.num_vertices() + 2, in_));
+  }
+
+  void print_own(const GatherStep& step) {
+    const std::string name = table_name("wires");
+    table("std::uint32_t", name, list_of(step.wires));
+    call(fmt::format("gather({}, {}, {});", name, in_, out_));
+  }
+
+  void print_own(const SumStep& step) {
+    call(fmt::format("{}[0] = sum_of({}, {});", out_, in_, step.num_inputs));
+  }
+
+  void print_own(const MinMaxStep& step) {
+    call(fmt::format("{}[0] = min_max({}, {}, {});", out_, in_, step.groups, step.size));
+  }
+
+  void print_own(const ReluStep& step) {
+    call(fmt::format("relu({}, {}, {});", in_, step.num_wires, out_));
+  }
+
+  std::size_t member_;
+  Numbers& numbers_;
+  std::size_t step_ = 0;
+  std::string in_ = "encoded";
+  std::string out_;
+  std::size_t width_ = 0;  // of the last step
+  std::size_t widest_ = 0;
+  std::string tables_;
+  std::string calls_;
+};
+
+}  // namespace
+
+MemberText print_member(std::size_t member, const std::vector<Step>& steps, Numbers& numbers) {
+  StepPrinter printer(member, numbers);
+  for (const Step& step : steps) printer.print(step);
+  return printer.result();
+}
+
+}  // namespace espalier
