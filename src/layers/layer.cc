@@ -39,12 +39,12 @@ InequalityList Layer::inequalities(int unit) const {
 }
 
 Check Layer::check(const float* params, const CulpritSink& sink) const {
-  const auto [unit, part] = unit_words();
+  const auto words = unit_words();
   Check total;
   for (int u = 0; u < num_units(); ++u) {
-    total +=
-        check_inequalities({params + unit_begin(u), unit_size(u)}, inequalities(u),
-                           [&](const Culprit& culprit) { sink(describe(unit, u, part, culprit)); });
+    total += check_inequalities(
+        {params + unit_begin(u), unit_size(u)}, inequalities(u),
+        [&](const Culprit& culprit) { sink(describe(words.unit, u, words.part, culprit)); });
   }
   return total;
 }

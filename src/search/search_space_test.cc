@@ -89,7 +89,7 @@ TEST(Dimension, RefusesBadRangesAndSaysWhy) {
       {"schedule=automatic:cosine", "'automatic' is not one of cosine, constant"},
   };
   for (const auto& [text, message] : bad)
-    EXPECT_THAT(error_of([&] { parse_dimension(text); }), HasSubstr(message)) << text;
+    EXPECT_THAT(error_of([&text = text] { parse_dimension(text); }), HasSubstr(message)) << text;
 }
 
 TEST(SearchSpace, DrawsWithinItsRangesAndTheSameForASeed) {
@@ -231,7 +231,8 @@ TEST(SearchSpace, RefusesWhatCannotBe) {
       {{}, {.search = {"architecture=dln:dnl"}}, "cannot be built: architecture"},
   };
   for (const auto& [base, tune, message] : bad)
-    EXPECT_THAT(error_of([&] { space_of(base, tune); }), HasSubstr(message));
+    EXPECT_THAT(error_of([&base = base, &tune = tune] { space_of(base, tune); }),
+                HasSubstr(message));
 }
 
 TEST(Shape, IsReadAndWrittenWhereTheLayersHaveIt) {

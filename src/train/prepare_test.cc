@@ -60,9 +60,10 @@ TEST(Weights, OnlyTheirRatiosCountHoweverLargeOrSmallTheyAre) {
 }
 
 TEST(Weights, OfAnySizeTrainToFiniteNumbers) {
-  for (const auto& [small, large] :
+  for (const auto& weights :
        {std::pair(1e-45, 3e38), std::pair(0.0, 3.4e38), std::pair(1e-45, 1e-45)}) {
-    const Table table = weighted([&](std::size_t row) { return row % 2 == 0 ? small : large; });
+    const Table table =
+        weighted([&](std::size_t row) { return row % 2 == 0 ? weights.first : weights.second; });
     for (const float value : predictions(table, options())) EXPECT_TRUE(std::isfinite(value));
   }
 }

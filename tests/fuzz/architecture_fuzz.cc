@@ -26,7 +26,8 @@ void try_build(const Architecture& architecture) {
   const Network again(network->architecture(), wires, MonotoneCalibrators::required, Random(2),
                       kMaxFuzzParameters);
   require(to_string(again.architecture()) == to_string(network->architecture()));
-  require(std::isfinite(network->evaluate(std::vector<double>{2, -1, 3, 0.5})));
+  for (const double score : network->evaluate(std::vector<double>{2, -1, 3, 0.5}))
+    require(std::isfinite(score));
 }
 
 void try_architecture(std::string_view text) {
