@@ -86,20 +86,20 @@ test-asan test-tsan: test-%: test-deps
 	@ctest --preset $* --parallel $(JOBS)
 
 # The past crashes and some ten thousand other inputs a target, the same ones each time.
-test-fuzz: build-fuzz
+test-fuzz: build-fuzzers
 	$(call say,Fuzzing for a moment)
-	@rm -rf build-fuzz/short
-	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz.sh {} 30000 build-fuzz/short 1
+	@rm -rf build-asan/short
+	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz.sh {} 30000 build-asan/short 1
 
-fuzz: build-fuzz  ## try RUNS hostile inputs (10^7) a target, from where the last run ended
-	$(call say,Fuzzing $(RUNS) inputs a target; logs in build-fuzz/corpus)
-	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz.sh {} $(RUNS) build-fuzz/corpus 0
+fuzz: build-fuzzers  ## try RUNS hostile inputs (10^7) a target, from where the last run ended
+	$(call say,Fuzzing $(RUNS) inputs a target; logs in build-asan/corpus)
+	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz.sh {} $(RUNS) build-asan/corpus 0
 
-.PHONY: build-fuzz
-build-fuzz: test-deps
+.PHONY: build-fuzzers
+build-fuzzers: test-deps
 	$(call say,Building the fuzzers)
-	@cmake --preset fuzz --log-level=WARNING
-	@cmake --build --preset fuzz
+	@cmake --preset asan --log-level=WARNING
+	@cmake --build --preset asan --target fuzzers
 
 coverage: test-deps  ## which lines the tests run: a table, and build-coverage/report/index.html
 	@tools/install_deps.sh gcovr
@@ -164,4 +164,4 @@ install: build  ## install the library and the program under PREFIX (/usr/local)
 	@cmake --install build --prefix $(PREFIX)
 
 clean:  ## remove everything that was built
-	rm -rf build build-dev build-asan build-tsan build-fuzz build-coverage
+	rm -rf build build-dev build-asan build-tsan build-coverage

@@ -24,11 +24,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(ESPALIER_SANITIZED) && defined(__clang__)
 // The sanitizers also look at the header.
 const std::vector<std::string> kCompilers = {
-    "g++ -O1 -fsanitize=address,undefined "
-    "-fno-sanitize-recover=all"};
+    "clang++ -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"};
 #else
 // Every CPU, the fused multiply-add found at run time; none but that of the C library; all that the
 // compiler may do.

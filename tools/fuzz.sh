@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs one libFuzzer program of the preset fuzz: replays the committed corpus and past crashes, then
+# Runs one libFuzzer program of the preset asan: replays the committed corpus and past crashes, then
 # tries RUNS inputs. Those that reach new code are kept in FOLDER. One that crashes, leaks, takes a
-# second or 256 MB is left as build-fuzz/TARGET-...; once that is fixed it belongs into
+# second or 256 MB is left as build-asan/TARGET-...; once that is fixed it belongs into
 # tests/fuzz/crashes/TARGET. Usage: fuzz.sh TARGET RUNS FOLDER SEED; the seed 0 is the clock.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,7 +23,7 @@ inputs=("$folder/$target" "tests/fuzz/corpus/$target")
 # Freed memory that the address sanitizer holds back would count as used.
 export ASAN_OPTIONS=quarantine_size_mb=8:malloc_context_size=2:detect_stack_use_after_return=0
 export UBSAN_OPTIONS=print_stacktrace=1
-program=build-fuzz/tests/fuzz/${target}_fuzz
+program=build-asan/tests/fuzz/${target}_fuzz
 
 # Whether a unit that took a second by the clock takes less than one of the CPU: then the machine was
 # busy, and the unit is innocent.
@@ -40,7 +40,7 @@ while [[ $done_runs -lt $runs ]]; do
   status=0
   "$program" -runs=$((runs - done_runs)) -seed="$seed" -max_len="$longest" \
     -rss_limit_mb=256 -timeout=1 -print_final_stats=1 -dict="tests/fuzz/$target.dict" \
-    -artifact_prefix="build-fuzz/$target-" "${inputs[@]}" > "$log" 2>&1 || status=$?
+    -artifact_prefix="build-asan/$target-" "${inputs[@]}" > "$log" 2>&1 || status=$?
   executed=$(stat number_of_executed_units) memory=$(stat peak_rss_mb)
   done_runs=$((done_runs + ${executed:-0}))
   [[ ${memory:-0} -le $peak ]] || peak=$memory

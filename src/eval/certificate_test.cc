@@ -18,7 +18,7 @@
 namespace espalier {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef ESPALIER_SANITIZED
 constexpr int kModels = 20;
 constexpr std::size_t kPairs = 2'000;
 #else

@@ -23,7 +23,7 @@ void expect_sigmoid_rises(float first, float last) {
 }
 
 TEST(Sigmoid, NeverFallsOnAMillionNeighboursInEachBinade) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef ESPALIER_SANITIZED
   constexpr std::uint32_t kSteps = 1000;
 #else
   constexpr std::uint32_t kSteps = 1'000'000;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef ESPALIER_SANITIZED
 constexpr int kModels = 20;
 #else
 constexpr int kModels = 125;
