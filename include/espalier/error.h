@@ -15,6 +15,7 @@ enum class ErrorKind {
   format,       ///< a model or configuration file is damaged or not one of ours
   unsupported,  ///< asked for something this version cannot do
   diverged,     ///< training left the finite numbers in its first epoch
+  stopped,      ///< a stop was asked for before there was anything to hand out
 };
 
 /// Everything the library throws on purpose. The message names place, thing, found and wanted:

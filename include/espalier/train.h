@@ -49,7 +49,9 @@ struct TrainControl {
   /// leaves train().
   std::function<void(const Progress&)> progress;
   std::function<void(const std::string&)> warning;  ///< columns ignored, rows without a label, ...
-  std::stop_token stop;                             ///< ends training with the best model so far
+  /// Ends training with the best model so far: networks that have not finished an epoch are left
+  /// out, and if there is no other, train() throws Error (stopped).
+  std::stop_token stop;
 
   /// A folder, made if it is absent, for the file `checkpoint`: the state of the run between two
   /// steps, replaced atomically while training goes on and when `stop` ends it. Give each run a

@@ -319,7 +319,7 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
   std::vector<TuneTrial> trials = Search(problem, space, tune_options, control).run();
   const bool stopped = control.stop.stop_requested();
   if (stopped && trials.empty()) {
-    throw Error(ErrorKind::unsupported,
+    throw Error(ErrorKind::stopped,
                 "stopped before the first training of the search had ended: there is no model yet");
   }
 

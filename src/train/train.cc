@@ -84,9 +84,17 @@ class Session {
     }
     for (int m = static_cast<int>(best_.size()) + 1; m <= p_.options->ensemble; ++m) {
       if (m > 1 && control_.stop.stop_requested()) break;
-      best_.push_back(train_member(m, checkpoint));
+      const Epoch best = train_member(m, checkpoint);
+      if (best.epoch == 0) {  // stopped before it had learned anything
+        model_->members.pop_back();
+        break;
+      }
+      best_.push_back(best);
       checkpoint.reset();
     }
+    if (best_.empty())
+      throw Error(ErrorKind::stopped,
+                  "stopped before the first epoch had ended: there is no model");
     require_proof(*model_);
     std::vector<MetricValue> metrics;
     if (rotation_) {
@@ -156,7 +164,7 @@ class Session {
     if (checkpoint) resume(*checkpoint, trainer);
     Epoch best = trainer.run();
     best.member = member;
-    if (rotation_) rotation_->judge(member, network, part->valid, pool_);
+    if (rotation_ && best.epoch > 0) rotation_->judge(member, network, part->valid, pool_);
     return best;
   }
 

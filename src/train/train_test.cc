@@ -251,6 +251,41 @@ TEST(Train, PatienceEndsTrainingEarly) {
   EXPECT_EQ(static_cast<int>(result.history.size()), result.best[0].epoch + 2);
 }
 
+// However much was done, a network whose first epoch has not ended has learned nothing to be kept.
+TEST(Train, AStopBeforeTheFirstEpochHasEndedLeavesNoModel) {
+  for (const char* architecture : {"dln(4x2)", "crystals(6x2)"}) {
+    TrainOptions options = loan_options();
+    options.architecture = architecture;
+    options.batch_size = 1;
+    for (const int last : {0, 1, 3}) {
+      std::stop_source stop;
+      if (last == 0) stop.request_stop();
+      int reports = 0;
+      const auto progress = [&](const Progress&) {
+        if (++reports == last) stop.request_stop();
+      };
+      const TrainControl control = {.progress = progress, .stop = stop.get_token()};
+      EXPECT_THAT(error_of([&] { train(loans(200), options, control); }),
+                  HasSubstr("stopped before the first epoch had ended"));
+    }
+  }
+}
+
+TEST(Train, AStoppedNetworkOfAnEnsembleWithoutAnEpochIsLeftOut) {
+  TrainOptions options = loan_options();
+  options.ensemble = 3;
+  options.batch_size = 1;
+  std::stop_source stop;
+  const auto progress = [&](const Progress& now) {
+    if (now.member == 2 && now.last.epoch == 0) stop.request_stop();
+  };
+  const TrainResult result =
+      train(loans(200), options, {.progress = progress, .stop = stop.get_token()});
+  EXPECT_TRUE(result.stopped);
+  EXPECT_EQ(result.best.size(), 1u);
+  EXPECT_EQ(result.model.num_members(), 1);
+}
+
 TEST(Train, AStopKeepsTheBestModelSoFar) {
   std::stop_source stop;
   TrainOptions options = loan_options();

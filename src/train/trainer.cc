@@ -22,6 +22,21 @@ constexpr std::int64_t kProgressSteps = 16;
 // A run is not much longer than this, so that a request to stop is soon heard.
 constexpr std::int64_t kRowsOfARun = 4096;
 
+// What can lead out of the finite numbers: "learning_rate 3 or lattice_torsion 1e6 is".
+std::string steep_options(const TrainOptions& options) {
+  std::string text = fmt::format("learning_rate {}", options.learning_rate);
+  const std::pair<const char*, double> penalties[] = {
+      {"weight_decay", options.weight_decay},
+      {"calibrator_laplacian", options.calibrator_laplacian},
+      {"calibrator_hessian", options.calibrator_hessian},
+      {"lattice_laplacian", options.lattice_laplacian},
+      {"lattice_torsion", options.lattice_torsion}};
+  for (const auto& [name, value] : penalties) {
+    if (value >= 1) text += fmt::format(" or {} {}", name, value);
+  }
+  return text + " is";
+}
+
 }  // namespace
 
 Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
@@ -108,11 +123,9 @@ bool Trainer::finish_epoch() {
   if (!std::isfinite(epoch.train_loss) ||
       !std::all_of(network_.params().begin(), network_.params().end(), is_finite)) {
     if (best.epoch > 0) return false;
-    throw Error(
-        ErrorKind::diverged,
-        fmt::format(
-            "training diverged in its first epoch; learning_rate {} is too high for this table",
-            options_->learning_rate));
+    throw Error(ErrorKind::diverged,
+                fmt::format("training diverged in its first epoch; {} too high for this table",
+                            steep_options(*options_)));
   }
   epoch.valid_metric = validate();
   const double sign = larger_is_better(options_->metric) ? -1 : 1;
@@ -139,7 +152,6 @@ Epoch Trainer::run() {
   while (!is_over() && run_epoch() && finish_epoch()) {
   }
   if (in_.stop.stop_requested()) in_.on_stop();
-  if (state_.best.epoch == 0) finish_epoch();  // stopped within the first epoch: better than none
   std::copy(state_.best_params.begin(), state_.best_params.end(), network_.params().begin());
   return state_.best;
 }

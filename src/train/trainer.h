@@ -59,7 +59,8 @@ class Trainer {
   std::string resume(TrainerState state);
 
   /// Trains until the epochs are over, patience ends or a stop is requested; leaves the network
-  /// with the parameters of the best epoch, which it returns.
+  /// with the parameters of the best epoch, which it returns: number 0 if it was stopped before the
+  /// first had ended.
   Epoch run();
 
   /// Over all epochs.
