@@ -14,7 +14,7 @@
 
 #include "espalier/csv.h"
 #include "espalier/error.h"
-#include "espalier/report.h"
+#include "espalier/text.h"
 #include "signals.h"
 
 namespace espalier {

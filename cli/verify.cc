@@ -5,7 +5,7 @@
 
 #include "commands.h"
 #include "espalier/certificate.h"
-#include "espalier/report.h"
+#include "espalier/text.h"
 #include "flags.h"
 #include "output.h"
 #include "progress.h"

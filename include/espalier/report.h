@@ -10,10 +10,6 @@ namespace espalier {
 
 class Model;
 
-/// Control characters as \n, \t or \x1b, so that a name of a table or of a model file that
-/// somebody made up cannot command a terminal.
-std::string escape_controls(std::string_view text);
-
 /// For people: a page of text without control characters but its line breaks.
 std::string inspect_text(const Model& model);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people type: lists with commas, and words that are nearly right.
+// What people type and read: lists with commas, words that are nearly right, names on a terminal.
 #pragma once
 
 #include <optional>
@@ -16,5 +16,9 @@ std::vector<std::string> split_at_commas(std::string_view text);
 /// The candidate that somebody who typed `word` probably meant; none if all are too far from it.
 std::optional<std::string> nearest_word(std::string_view word,
                                         std::span<const std::string> candidates);
+
+/// Control characters as \n, \t or \x1b, so that a name of a table or of a model file that
+/// somebody made up cannot command a terminal.
+std::string escape_controls(std::string_view text);
 
 }  // namespace espalier

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/text.h"
 
+#include <fmt/format.h>
+
 #include "espalier/text.h"
 
 namespace espalier {
@@ -21,6 +23,25 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 std::optional<std::string> nearest_word(std::string_view word,
                                         std::span<const std::string> candidates) {
   return nearest(word, candidates);
+}
+
+std::string escape_controls(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (c == '\n' || c == '\r' || c == '\t') {
+      result += c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t";
+    } else if (c < 0x20 || c == 0x7f) {
+      result += fmt::format("\\x{:02x}", c);
+    } else if (c == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F
+      result += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
 }
 
 }  // namespace espalier

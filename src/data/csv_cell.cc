@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/csv_cell.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <iterator>
 #include <limits>
 
 #include "espalier/csv.h"
+#include "espalier/text.h"
 
 namespace espalier {
 namespace {
@@ -101,20 +100,7 @@ std::string printable(std::string_view text) {
     while (size > 0 && (text[size] & 0xC0) == 0x80) --size;  // not inside a UTF-8 character
     text = text.substr(0, size);
   }
-  std::string result;
-  for (const char c : text) {
-    if (c == '\n') {
-      result += "\\n";
-    } else if (c == '\r') {
-      result += "\\r";
-    } else if (c == '\t') {
-      result += "\\t";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      result += fmt::format("\\x{:02x}", c);
-    } else {
-      result += c;
-    }
-  }
+  const std::string result = escape_controls(text);
   return is_cut ? result + "..." : result;
 }
 

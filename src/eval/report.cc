@@ -8,6 +8,7 @@
 
 #include "core/json.h"
 #include "espalier/anatomy.h"
+#include "espalier/text.h"
 #include "model/model_data.h"
 
 namespace espalier {
@@ -223,25 +224,6 @@ std::string inspect_json(const Model& model) {
     json["networks"].push_back({{"layers", layers}});
   }
   return json.dump();
-}
-
-std::string escape_controls(std::string_view text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    if (c == '\n' || c == '\r' || c == '\t') {
-      result += c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t";
-    } else if (c < 0x20 || c == 0x7f) {
-      result += fmt::format("\\x{:02x}", c);
-    } else if (c == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F
-      result += fmt::format("\\x{:02x}", next);
-      ++i;
-    } else {
-      result += text[i];
-    }
-  }
-  return result;
 }
 
 std::string inspect_text(const Model& model) {

@@ -18,6 +18,7 @@
 #include "espalier/error.h"
 #include "espalier/model.h"
 #include "espalier/report.h"
+#include "espalier/text.h"
 #include "model/schema_rows.h"
 
 namespace espalier {
