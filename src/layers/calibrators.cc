@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <utility>
 
 #include "constraints/chain.h"
 #include "layers/kernels.h"
@@ -17,15 +17,15 @@ namespace {
 // Half the width of a fitted range, in standard deviations of what arrives.
 constexpr float kRangeDeviations = 3;
 
-// A value for each code of a tile; for the unseen ones the mean, which is made once at most: it
-// costs as much as there are words.
-void pick_values(const float* values, const Wire& wire, const float* codes, float* out) {
-  std::optional<float> mean;
+// A value for each code of a tile; for the unseen ones the mean, which is kept because it costs as
+// much as there are words: kept[0] is whether it is made, kept[1] the mean.
+void pick_values(const float* values, const Wire& wire, const float* codes, float* kept,
+                 float* out) {
   for (int r = 0; r < kTile; ++r) {
     const int c = static_cast<int>(codes[r]);
-    if (c >= wire.num_categories() && !mean)
-      mean = static_cast<float>(mean_over(wire.shares, values));
-    out[r] = c < wire.num_categories() ? values[c] : *mean;
+    if (c >= wire.num_categories() && std::exchange(kept[0], 1.0f) == 0)
+      kept[1] = static_cast<float>(mean_over(wire.shares, values));
+    out[r] = c < wire.num_categories() ? values[c] : kept[1];
   }
 }
 
@@ -124,7 +124,7 @@ void Calibrators::evaluate(const float* params, const double* in, double* out) c
   }
 }
 
-void Calibrators::forward(const float* params, const float* in, float* out, float*) const {
+void Calibrators::forward(const float* params, const float* in, float* out, float* scratch) const {
   if (!reads_table()) return calibrate(uniform(params), in, out);
   for (int u = 0; u < num_units(); ++u, in += kTile, out += kTile) {
     const float* table = params + unit_begin(u);
@@ -132,7 +132,7 @@ void Calibrators::forward(const float* params, const float* in, float* out, floa
     if (kind(u) == UnitKind::pass) {
       std::copy_n(in, kTile, out);
     } else if (kind(u) == UnitKind::category) {
-      pick_values(table, wire(u), in, out);
+      pick_values(table, wire(u), in, scratch + 2 * u, out);
     } else {
       interpolate(table, last, in, out);
       for (int r = 0; wire(u).learns_missing && r < kTile; ++r) {

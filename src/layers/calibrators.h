@@ -9,6 +9,7 @@
 // range.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "espalier/architecture.h"
@@ -35,6 +36,10 @@ class Calibrators final : public Layer {
   static std::size_t num_params_of(const Wire& wire, const Shape& shape);
 
   std::string constants_error() const override;
+  // Of each unit that reads the table, kept: whether the mean of its categories is made, and it.
+  std::size_t scratch_size() const override { return reads_table() ? 2 * inputs().size() : 0; }
+  bool keeps_scratch() const override { return reads_table(); }
+  void forget(float* scratch) const override { std::fill_n(scratch, scratch_size(), 0.0f); }
   void evaluate(const float* params, const double* in, double* out) const override;
   void forward(const float* params, const float* in, float* out, float* scratch) const override;
   void backward(const float* params, const float* in, const float* grad_out, float* grad_in,

@@ -137,8 +137,13 @@ class Layer {
   /// Why the constants cannot be used, or an empty string.
   virtual std::string constants_error() const { return {}; }
 
-  /// Floats of scratch that forward and backward need.
+  /// Floats of scratch that forward and backward need, 0 at first.
   virtual std::size_t scratch_size() const { return 0; }
+
+  /// Whether forward keeps in scratch what follows from the parameters alone, for its next call:
+  /// then no other layer may use that scratch, and forget() must follow a change of the parameters.
+  virtual bool keeps_scratch() const { return false; }
+  virtual void forget(float* /*scratch*/) const {}
 
   /// The reference: one row. in: [num_inputs], out: [num_outputs].
   virtual void evaluate(const float* params, const double* in, double* out) const = 0;

@@ -123,31 +123,34 @@ void Linear::average_weights(const float* params, int j, float* mean) const {
 }
 
 // The weights that each row of a tile picks from category input j. The mean costs as much as there
-// are words, so it is made once at most.
-void Linear::pick_weights(const float* params, int j, const float* codes, float* mean,
+// are words, so it is kept.
+void Linear::pick_weights(const float* params, int j, const float* codes, const KeptMean& mean,
                           const float** picked, std::size_t stride) const {
   const std::size_t num_codes = wire(j).shares.size();
-  bool has_mean = false;
   for (int r = 0; r < kTile; ++r, picked += stride) {
     const auto code = static_cast<std::size_t>(codes[r]);
-    if (code >= num_codes && !std::exchange(has_mean, true)) average_weights(params, j, mean);
-    *picked = code < num_codes ? params + unit_begin(j) + code * reach(j).width() : mean;
+    if (code >= num_codes && std::exchange(*mean.is_made, 1.0f) == 0)
+      average_weights(params, j, mean.weights);
+    *picked = code < num_codes ? params + unit_begin(j) + code * reach(j).width() : mean.weights;
   }
 }
 
 // rows[kTile][padded(num_outputs)]: the biases and the weights that the codes pick. Categories are
 // not monotone, so they all reach the same outputs.
-void Linear::start_rows(const float* params, const float* in, float* rows, float* means) const {
+void Linear::start_rows(const float* params, const float* in, float* rows) const {
   const auto stride = static_cast<std::size_t>(padded(num_outputs()));
   const Reach reached = reach(category_inputs_.front());
   const float* bias = params + bias_begin();
+  float* const made = rows + kept_begin();
+  float* const means = made + category_inputs_.size();
   for (std::size_t r = 0; r < kTile; ++r) std::copy_n(bias, reached.begin, rows + r * stride);
   for (std::size_t first = 0; first < category_inputs_.size(); first += kPicked) {
     const std::size_t count = std::min(kPicked, category_inputs_.size() - first);
     const float* picked[kTile][kPicked];
     for (std::size_t k = 0; k < count; ++k) {
       const int j = category_inputs_[first + k];
-      pick_weights(params, j, in + j * kTile, means + k * reached.width(), &picked[0][k], kPicked);
+      const KeptMean mean = {made + first + k, means + (first + k) * reached.width()};
+      pick_weights(params, j, in + j * kTile, mean, &picked[0][k], kPicked);
     }
     each_part(reached.width(), [&](std::size_t begin, std::size_t end) {
       float* row = rows + reached.begin;
@@ -162,7 +165,7 @@ void Linear::forward(const float* params, const float* in, float* out, float* sc
     for (int i = 0; i < num_outputs(); ++i)
       std::fill_n(out + i * kTile, kTile, params[bias_begin() + static_cast<std::size_t>(i)]);
   } else {
-    start_rows(params, in, scratch, scratch + kTile * padded(num_outputs()));
+    start_rows(params, in, scratch);
     rows_to_tile(scratch, num_outputs(), out);
   }
   add_terms(monotone_row_terms_.data(), monotone_row_terms_.size(), params, 0,

@@ -9,6 +9,8 @@
 // Parameters: for each input, [its categories or 1][the outputs it reaches]; then the biases.
 #pragma once
 
+#include <algorithm>
+
 #include "espalier/architecture.h"
 #include "layers/kernels.h"
 #include "layers/layer.h"
@@ -38,8 +40,14 @@ class Linear final : public Layer {
   /// (and in a split embedding at most D - 1) so that no input is cut off.
   static int monotone_share(const std::vector<Wire>& inputs, int outputs, Embedding embedding);
 
+  // Rows of a tile [kTile][padded(num_outputs)]; then, kept, of each category input whether the mean
+  // of its weights is made, and the means [category_inputs][num_outputs].
   std::size_t scratch_size() const override {
-    return (kTile + kPicked) * static_cast<std::size_t>(padded(num_outputs()));
+    return kept_begin() + category_inputs_.size() * (1 + outputs().size());
+  }
+  bool keeps_scratch() const override { return !category_inputs_.empty(); }
+  void forget(float* scratch) const override {
+    std::fill_n(scratch + kept_begin(), category_inputs_.size(), 0.0f);
   }
   void evaluate(const float* params, const double* in, double* out) const override;
   void forward(const float* params, const float* in, float* out, float* scratch) const override;
@@ -62,10 +70,15 @@ class Linear final : public Layer {
  private:
   UnitWords unit_words() const override { return {"input", "weight"}; }
   const Wire& wire(int input) const { return inputs()[static_cast<std::size_t>(input)]; }
+  std::size_t kept_begin() const { return kTile * static_cast<std::size_t>(padded(num_outputs())); }
   void average_weights(const float* params, int j, float* mean) const;
-  void pick_weights(const float* params, int j, const float* codes, float* mean,
+  struct KeptMean {
+    float* is_made;  // 0 or 1
+    float* weights;
+  };
+  void pick_weights(const float* params, int j, const float* codes, const KeptMean& mean,
                     const float** picked, std::size_t stride) const;
-  void start_rows(const float* params, const float* in, float* rows, float* means) const;
+  void start_rows(const float* params, const float* in, float* rows) const;
   void add_category_gradients(const float* in, const float* rows, float* grad_params) const;
   void initialize_from_data(float* params, const InitialState& state) const;
   void initialize_as_paper(float* params, const InitialState& state) const;

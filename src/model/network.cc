@@ -7,6 +7,16 @@
 
 namespace espalier {
 
+namespace {
+
+// So many floats that they end with a cache line.
+std::size_t whole_lines(std::size_t floats) {
+  constexpr std::size_t kLine = 16;
+  return (floats + kLine - 1) / kLine * kLine;
+}
+
+}  // namespace
+
 Network::Network(const Architecture& architecture, std::vector<Wire> inputs,
                  MonotoneCalibrators calibrators, Random random, std::uint64_t max_parameters,
                  int num_scores) {
@@ -30,7 +40,7 @@ double Network::largest_input() const {
 }
 
 Network::Scratch::Scratch(const Network& network) {
-  std::size_t total = 0, widest = 0, layer_size = 0;
+  std::size_t total = 0, widest = 0, shared = 0;
   const auto add_tile = [&](int wires) {
     tile_begin.push_back(total);
     total += static_cast<std::size_t>(wires) * kTile;
@@ -39,17 +49,30 @@ Network::Scratch::Scratch(const Network& network) {
   add_tile(network.num_inputs());
   for (int l = 0; l < network.num_layers(); ++l) {
     add_tile(network.layer(l).num_outputs());
-    layer_size = std::max(layer_size, network.layer(l).scratch_size());
+    if (!network.layer(l).keeps_scratch())
+      shared = std::max(shared, network.layer(l).scratch_size());
+  }
+  std::size_t end = whole_lines(shared);
+  for (int l = 0; l < network.num_layers(); ++l) {
+    const Layer& layer = network.layer(l);
+    layer_begin.push_back(layer.keeps_scratch() ? end : 0);
+    if (layer.keeps_scratch()) end += whole_lines(layer.scratch_size());
   }
   tiles.resize(total);
   grad_width = widest * kTile;
   grads.resize(2 * grad_width);
-  layer.resize(layer_size);
+  layers.resize(end);
+}
+
+void Network::forget(Scratch& scratch) const {
+  for (int l = 0; l < num_layers(); ++l) {
+    if (layer(l).keeps_scratch()) layer(l).forget(scratch.layer(l));
+  }
 }
 
 const float* Network::forward(Scratch& scratch) const {
   for (int l = 0; l < num_layers(); ++l) {
-    layer(l).forward(layer_params(l), scratch.tile(l), scratch.tile(l + 1), scratch.layer.data());
+    layer(l).forward(layer_params(l), scratch.tile(l), scratch.tile(l + 1), scratch.layer(l));
   }
   return scratch.tile(num_layers());
 }
@@ -60,7 +83,7 @@ void Network::backward(Scratch& scratch, const float* grad_out, float* grad_para
   for (int l = num_layers() - 1; l >= 0; --l) {
     float* grad_in = l > 0 ? spare : nullptr;
     layer(l).backward(layer_params(l), scratch.tile(l), grad_out, grad_in, grad_params + offset(l),
-                      scratch.layer.data());
+                      scratch.layer(l));
     grad_out = spare;
     std::swap(spare, other);
   }

@@ -46,8 +46,13 @@ class Network {
     AlignedFloats tiles;
     AlignedFloats grads;  // two tiles as wide as the widest layer
     std::size_t grad_width;
-    AlignedFloats layer;
+    float* layer(int index) { return layers.data() + layer_begin[static_cast<std::size_t>(index)]; }
+    std::vector<std::size_t> layer_begin;  // of the scratch of each layer; most share theirs
+    AlignedFloats layers;
   };
+
+  /// To be called when the parameters have changed since the last forward with this scratch.
+  void forget(Scratch& scratch) const;
 
   /// Carries the input tile through all layers; returns the scores,
   /// [num_scores][kTile].

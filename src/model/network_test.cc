@@ -134,6 +134,37 @@ TEST(Network, NoOutputIsLargerThanTheLayersSay) {
   }
 }
 
+// What forward keeps for its next call never outlives a change of the parameters.
+TEST(Network, ForgottenScratchIsAsGoodAsNew) {
+  const std::vector<Wire> wires = {{.monotone = true, .keypoints = 3},
+                                   {.shares = {0.5f, 0.25f, 0.25f}},
+                                   {.shares = {0.75f, 0.25f}}};
+  for (const char* architecture : {"cal(3) lin(4) cal(3) lat(2x2) sum", "cal(3) lat"}) {
+    Network network(parse_architecture(architecture), wires, MonotoneCalibrators::required,
+                    Random(1));
+    Network::Scratch kept(network);
+    Random random(2);
+    for (int change = 0; change < 5; ++change) {
+      for (float& p : network.params()) p = static_cast<float>(random.uniform());
+      network.forget(kept);
+      for (int pass = 0; pass < 3; ++pass) {
+        Network::Scratch fresh(network);
+        for (std::size_t r = 0; r < kTile; ++r) {
+          // Positions in [0, 2]; codes, the last of which is unseen.
+          const float row[] = {static_cast<float>(2 * random.uniform()),
+                               static_cast<float>(random.below(4)),
+                               static_cast<float>(random.below(3))};
+          for (std::size_t j = 0; j < 3; ++j)
+            kept.input()[j * kTile + r] = fresh.input()[j * kTile + r] = row[j];
+        }
+        const float* wanted = network.forward(fresh);
+        const float* found = network.forward(kept);
+        for (int r = 0; r < kTile; ++r) ASSERT_EQ(found[r], wanted[r]) << architecture;
+      }
+    }
+  }
+}
+
 TEST(Network, GradientsReachEveryLayer) {
   Random random(5);
   const Network network = random_network(random);

@@ -103,6 +103,7 @@ class Engine::Work {
   // A shard takes the tiles shard, shard + num_shards, ... of the batch.
   void run_shard(std::size_t shard, const Batch& batch) {
     Network::Scratch& scratch = scratch_[shard];
+    network_.forget(scratch);
     LossSum sum;
     for (std::size_t begin = shard * kTile; begin < batch.rows.size();
          begin += static_cast<std::size_t>(num_shards_) * kTile) {
