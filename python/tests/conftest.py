@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests share: made-up loans, and the program to compare with."""
 import os
+import signal
+import threading
 from pathlib import Path
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # for scikit-learn's check of array API input
@@ -36,3 +38,15 @@ def program():
     if not path.exists():
         pytest.fail(f"{path} is missing: make build, or set ESPALIER_PROGRAM")
     return path
+
+
+@pytest.fixture
+def interrupt_soon():
+    """Ctrl-C in a moment, from another Python thread: it can only run because fit and verify let
+    go of the GIL. In the background of a shell Ctrl-C is ignored, so it is switched on first."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    yield
+    timer.join()
+    signal.signal(signal.SIGINT, before)

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a fit goes: weights, validation, progress, warnings, interrupts, threads."""
-import os
-import signal
 import threading
 import warnings
 
@@ -187,18 +185,6 @@ def test_a_bar_is_shown_when_asked(capfd):
     assert "fit:" in capfd.readouterr().err
     MonotonicRegressor(epochs=2).fit(X, Y)
     assert capfd.readouterr() == ("", "")
-
-
-@pytest.fixture
-def interrupt_soon():
-    """Ctrl-C in a moment, from another Python thread: it can only run because fit and verify let
-    go of the GIL. In the background of a shell Ctrl-C is ignored, so it is switched on first."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    yield
-    timer.join()
-    signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupt_of_another_thread_stops_a_fit(interrupt_soon):

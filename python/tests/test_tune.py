@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """espalier.tune, and fits that go on after they were ended: with the command line's results."""
 import inspect
-import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
@@ -95,20 +92,10 @@ def test_what_cannot_be_searched_is_refused():
         espalier.tune(MonotonicRegressor(), X, Y, folds=1000)
 
 
-def interrupted_fit(regressor, folder):
-    """A fit that Ctrl-C ends."""
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            regressor.fit(X, Y, checkpoint=folder)
-    finally:
-        timer.cancel()
-
-
-def test_a_fit_goes_on_from_its_checkpoint_after_an_interrupt(tmp_path):
+def test_a_fit_goes_on_from_its_checkpoint_after_an_interrupt(tmp_path, interrupt_soon):
     endless = MonotonicRegressor(epochs=1_000_000, ensemble=1, n_jobs=1, schedule="constant")
-    interrupted_fit(endless, tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        endless.fit(X, Y, checkpoint=tmp_path)
     assert (tmp_path / "checkpoint").exists()
     with pytest.raises(espalier.Error, match="checkpoint"):
         endless.fit(X, Y, checkpoint=tmp_path)
