@@ -10,6 +10,7 @@
 #include <string>
 
 #include "espalier/error.h"
+#include "espalier/table.h"
 #include "espalier/train.h"
 
 namespace espalier {
