@@ -68,6 +68,7 @@ wheel: build  ## build the Python package: a wheel in build/dist, its tools in b
 	@[ -x build/python/bin/pip ] || python3 -m venv build/python
 	@$(pip) install --quiet $(WHEEL_TOOLS)
 	@rm -rf build/dist build/prefix
+	@cmake --build --preset release --target espalier_c
 	@cmake --install build --prefix build/prefix > /dev/null
 	@$(pip) wheel --quiet --no-build-isolation --no-deps --wheel-dir build/dist \
 	  --config-settings=cmake.define.ESPALIER_PREFIX=$(CURDIR)/build/prefix .
@@ -160,7 +161,8 @@ format-check: format-deps  ## fail if a source is not formatted
 format-deps:
 	@tools/install_deps.sh clang-format
 
-install: build  ## install the library and the program under PREFIX (/usr/local)
+install: build  ## install the libraries and the program under PREFIX (/usr/local)
+	@cmake --build --preset release --target espalier_c
 	@cmake --install build --prefix $(PREFIX)
 
 clean:  ## remove everything that was built

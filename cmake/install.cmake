@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs the library, its public headers and the package that find_package(espalier) reads.
+# Installs the libraries for C++ and for C, their public headers and the package that find_package(espalier) reads.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/espalier)
 
 install(TARGETS espalier EXPORT espalierTargets)
+if(ESPALIER_BUILD_C_API)
+  install(TARGETS espalier_c EXPORT espalierTargets)
+endif()
 install(DIRECTORY include/espalier DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT espalierTargets NAMESPACE espalier:: DESTINATION ${package_dir})
 

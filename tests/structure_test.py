@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "export": ["core", "data", "objective", "model", "serve"],
     "eval": ["core", "data", "objective", "constraints", "model", "serve"],
     "train": ["core", "data", "objective", "constraints", "layers", "model", "serve", "eval"],
+    "c": [],
     "search": ["core", "data", "objective", "layers", "model", "train"],
 }
 # What the public headers that these folders see may be, directly or through others: a change of the
@@ -38,8 +39,8 @@ NOISE = re.compile(
     r"std::(cout|cerr|clog|exit|quick_exit|_Exit|abort|terminate)\b|\bfmt::print\b"
     r"|(?<![\w:.>])(std::)?(v?f?printf|f?puts|f?putc|putchar|perror|exit|_exit|abort)\s*\(")
 MACHINE_PATH = re.compile(r"(?<![\w.}])/(home|root|work|workspace|Users|mnt)/\w")
-TEXT = {".h", ".cc", ".py", ".pyi", ".sh", ".md", ".txt", ".cmake", ".in", ".json", ".toml"}
-CODE = {".h", ".cc", ".py", ".pyi", ".sh", ".cmake", ".in", ".toml"}
+TEXT = {".h", ".cc", ".c", ".map", ".py", ".pyi", ".sh", ".md", ".txt", ".cmake", ".in", ".json", ".toml"}
+CODE = {".h", ".cc", ".c", ".map", ".py", ".pyi", ".sh", ".cmake", ".in", ".toml"}
 
 
 def files(*folders, suffixes=(".h", ".cc")):
