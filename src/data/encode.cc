@@ -209,8 +209,14 @@ std::string word_at(const Column& column, std::size_t row) {
 float position_among(std::span<const float> keypoints, float value, bool turned) noexcept {
   // Each step rounds monotonically, so a larger value never gets a smaller position.
   const float clipped = std::clamp(value, keypoints.front(), keypoints.back());
-  const auto above = std::upper_bound(keypoints.begin(), keypoints.end() - 1, clipped);
-  const auto k = static_cast<std::size_t>(above - keypoints.begin()) - 1;
+  // The last keypoint but one at most that is not above it, by halves without a branch that depends
+  // on the value.
+  std::size_t k = 0;
+  for (std::size_t n = keypoints.size() - 1; n > 1;) {
+    const std::size_t half = n / 2;
+    k += keypoints[k + half] <= clipped ? half : 0;
+    n -= half;
+  }
   const double lo = keypoints[k], hi = keypoints[k + 1];
   const double position = static_cast<double>(k) + (clipped - lo) / (hi - lo);
   const double last = static_cast<double>(keypoints.size() - 1);

@@ -95,12 +95,6 @@ inline V16 lookup(const float* table, I16 index) {
   ESPALIER_EACH r.v[i] = table[index.v[i]];
   return r;
 }
-/// table[index + lane * stride]
-inline V16 lookup_lanes(const float* table, I16 index, int stride) {
-  V16 r;
-  ESPALIER_EACH r.v[i] = table[index.v[i] + i * stride];
-  return r;
-}
 /// a where lo <= x <= hi, else 0.
 inline V16 keep_inside(V16 a, V16 x, V16 lo, V16 hi) {
   ESPALIER_EACH if (!(x.v[i] >= lo.v[i] && x.v[i] <= hi.v[i])) a.v[i] = 0;
@@ -118,6 +112,13 @@ inline void store_pairs(V16 a, V16 b, float* p) {
   ESPALIER_EACH {
     p[2 * i] = a.v[i];
     p[2 * i + 1] = b.v[i];
+  }
+}
+/// The other way round.
+inline void load_pairs(const float* p, V16& a, V16& b) {
+  ESPALIER_EACH {
+    a.v[i] = p[2 * i];
+    b.v[i] = p[2 * i + 1];
   }
 }
 /// Lane i takes that of lane i ^ Bit; Bit is 1, 2, 4 or 8.
@@ -233,13 +234,6 @@ HWY_INLINE V16 lookup(const float* table, I16 index) {
   ESPALIER_EACH r.v[i] = hn::GatherIndex(kFloats, table, index.v[i]);
   return r;
 }
-HWY_INLINE V16 lookup_lanes(const float* table, I16 index, int stride) {
-  V16 r;
-  const auto lanes = hn::Mul(hn::Iota(kInts, 0), hn::Set(kInts, stride));
-  ESPALIER_EACH r.v[i] =
-      hn::GatherIndex(kFloats, table + i * kWidth * stride, hn::Add(index.v[i], lanes));
-  return r;
-}
 HWY_INLINE V16 keep_inside(V16 a, V16 x, V16 lo, V16 hi) {
   ESPALIER_EACH a.v[i] =
       hn::IfThenElseZero(hn::And(hn::Ge(x.v[i], lo.v[i]), hn::Le(x.v[i], hi.v[i])), a.v[i]);
@@ -259,6 +253,9 @@ HWY_INLINE unsigned equal_bits(V16 a, V16 b) {
 }
 HWY_INLINE void store_pairs(V16 a, V16 b, float* p) {
   ESPALIER_EACH hn::StoreInterleaved2(a.v[i], b.v[i], kFloats, p + 2 * i * kWidth);
+}
+HWY_INLINE void load_pairs(const float* p, V16& a, V16& b) {
+  ESPALIER_EACH hn::LoadInterleaved2(kFloats, p + 2 * i * kWidth, a.v[i], b.v[i]);
 }
 template <int Bit>
 HWY_INLINE V16 exchange(V16 a) {

@@ -97,9 +97,9 @@ inline std::string random_architecture(Random& random) {
 
 // A start that follows its inputs, then noise, then projected.
 inline Network random_network(const Schema& schema, MonotoneCalibrators calibrators,
+                              const std::string& architecture, const Random& wiring,
                               Random& random) {
-  Network network(parse_architecture(random_architecture(random)), input_wires(schema), calibrators,
-                  random.split(1));
+  Network network(parse_architecture(architecture), input_wires(schema), calibrators, wiring);
   for (int l = 0; l < network.num_layers(); ++l) {
     Layer& layer = network.layer(l);
     float* params = network.params().data() + network.offset(l);
@@ -117,6 +117,13 @@ inline Network random_network(const Schema& schema, MonotoneCalibrators calibrat
     }
   }
   return network;
+}
+
+inline Network random_network(const Schema& schema, MonotoneCalibrators calibrators,
+                              Random& random) {
+  const Random wiring = random.split(1);
+  const std::string architecture = random_architecture(random);
+  return random_network(schema, calibrators, architecture, wiring, random);
 }
 
 inline Network random_network(Random& random) {

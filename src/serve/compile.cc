@@ -99,9 +99,10 @@ LinearStep linear_step(const Linear& layer, const float* params) {
       step.category_width = reach.width();
       step.categories.push_back({wire, category_rows(weights, shares, reach.width())});
     } else {
+      // On cache lines as the outputs lie on them.
+      step.weights.resize(padded(step.weights.size()) + begin % 16);
       step.numbers.push_back({wire, begin, begin + reach.width(), step.weights.size()});
       step.weights.insert(step.weights.end(), weights, weights + reach.width());
-      step.weights.resize(padded(step.weights.size()));
     }
   }
   return step;

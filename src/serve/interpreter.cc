@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "data/encode.h"
+#include "serve/lane_order.h"
 
 namespace espalier {
 
@@ -20,21 +21,32 @@ float encode(const NumberCell& cell, float x) noexcept {
 float encode(const CategoryCell& cell, float x) noexcept {
   if (std::isnan(x)) return static_cast<float>(cell.missing);
   const auto unseen = static_cast<float>(cell.num_words);
-  return x >= 0 && x < unseen && x == std::floor(x) ? x : unseen;
+  const bool in_range = x >= 0 && x < unseen;
+  return in_range && x == static_cast<float>(static_cast<int>(x)) ? x : unseen;
+}
+
+std::size_t num_outputs(const Step& step) {
+  return std::visit([](const auto& own) { return own.num_outputs(); }, step);
 }
 
 }  // namespace
 
 MemberRunner::MemberRunner(std::vector<Step> steps, std::size_t num_inputs) {
-  std::size_t widest = num_inputs;
-  for (Step& step : steps) {
-    widest = std::max(widest, std::visit([](const auto& own) { return own.num_outputs(); }, step));
-    runners_.push_back(runner_of(std::move(step)));
-    step_scratch_size_ =
-        std::max(step_scratch_size_,
-                 std::visit([](const auto& own) { return own.scratch_size(); }, runners_.back()));
+  wires_size_ = padded(num_inputs) * kTile;
+  if (std::optional<std::vector<Step>> row_steps = in_lane_order(steps)) {
+    for (const Step& step : *row_steps)
+      wires_size_ = std::max(wires_size_, padded(num_outputs(step)));
+    row_runners_ = lay_out(std::move(*row_steps));
   }
-  wires_size_ = padded(widest) * kTile;
+  for (const Step& step : steps)
+    wires_size_ = std::max(wires_size_, padded(num_outputs(step)) * kTile);
+  runners_ = lay_out(std::move(steps));
+  for (const auto* runners : {&runners_, &row_runners_}) {
+    for (const Runner& runner : *runners) {
+      const auto size = [](const auto& own) { return own.scratch_size(); };
+      step_scratch_size_ = std::max(step_scratch_size_, std::visit(size, runner));
+    }
+  }
 }
 
 const float* MemberRunner::tile(float* scratch) const noexcept {
@@ -50,7 +62,7 @@ const float* MemberRunner::tile(float* scratch) const noexcept {
 const float* MemberRunner::row(float* scratch) const noexcept {
   float* in = scratch;
   float* out = scratch + wires_size_;
-  for (const Runner& runner : runners_) {
+  for (const Runner& runner : row_runners()) {
     std::visit([&](const auto& own) { own.row(in, out, scratch + 2 * wires_size_); }, runner);
     std::swap(in, out);
   }

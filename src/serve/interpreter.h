@@ -24,8 +24,13 @@ class MemberRunner {
   std::size_t scratch_size() const { return 2 * wires_size_ + step_scratch_size_; }
 
  private:
+  const std::vector<Runner>& row_runners() const {
+    return row_runners_.empty() ? runners_ : row_runners_;
+  }
+
   std::vector<Runner> runners_;
-  std::size_t wires_size_ = 0;  // floats of the widest tile of wires
+  std::vector<Runner> row_runners_;  // if one row wants its wires in another order: lane_order.h
+  std::size_t wires_size_ = 0;       // floats of the widest tile of wires
   std::size_t step_scratch_size_ = 0;
 };
 

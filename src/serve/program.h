@@ -113,7 +113,7 @@ struct LinearStep {
     std::size_t end;
     std::size_t weights;  // where in `weights` that of output `begin` lies; the others follow
   };
-  std::vector<float> bias;
+  AlignedFloats bias;
   /// All categories reach the outputs [category_begin, category_begin + category_width).
   std::size_t category_begin = 0;
   std::size_t category_width = 0;

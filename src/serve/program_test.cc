@@ -14,6 +14,7 @@
 #include "model/random_model.h"
 #include "serve/compile.h"
 #include "serve/interpreter.h"
+#include "serve/lane_order.h"
 
 namespace espalier {
 namespace {
@@ -76,7 +77,7 @@ Wires run(const CalibratorStep& step, const Wires& in) {
 }
 
 Wires run(const LinearStep& step, const Wires& in) {
-  Wires out = step.bias;
+  Wires out(step.bias.begin(), step.bias.end());
   for (const LinearStep::Category& category : step.categories) {
     const auto code = static_cast<std::size_t>(in.at(category.wire));
     for (std::size_t i = 0; i < step.category_width; ++i)
@@ -251,6 +252,33 @@ TEST(Program, SeveralScoresLieRowAfterRow) {
     }
     for (std::vector<Step>& steps : program.members) steps.push_back(first_wires);
     expect_bits_by_hand(program, random_rows(model.schema(), 70, random), model.architecture());
+  }
+}
+
+// Lattices in numbers on both sides of a block of 16, and embeddings whose sums are -0.
+TEST(Program, ManyLatticesGiveTheBitsOfTheFormulas) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    const auto lattices = 14 + random.below(24), size = 1 + random.below(6);
+    const std::string block = fmt::format(
+        " lin({}{}) cal({}{}) lat({}x{})", lattices * size, random.uniform() < 0.5 ? ",split" : "",
+        2 + random.below(9), random.uniform() < 0.5 ? ",0:1" : "", lattices, size);
+    const Schema schema = random_schema(random);
+    const std::string text = "cal(5)" + block + (seed % 4 == 0 ? block : "") + " cal(4) lin(1)";
+    auto data = std::make_shared<ModelData>();
+    data->schema = schema;
+    data->members.push_back(
+        random_network(schema, data->calibrators, text, random.split(1), random));
+    Program program = compile(Model(std::move(data)));
+    auto& linear = std::get<LinearStep>(program.members[0][1]);
+    if (seed % 3 == 0) {
+      std::fill(linear.bias.begin(), linear.bias.end(), -0.0f);
+      std::fill(linear.weights.begin(), linear.weights.end(), -0.0f);
+      for (LinearStep::Category& category : linear.categories)
+        std::fill(category.rows.begin(), category.rows.end(), -0.0f);
+    }
+    EXPECT_EQ(in_lane_order(program.members[0]).has_value(), lattices >= 16);
+    expect_bits_by_hand(program, random_rows(schema, 80, random), text);
   }
 }
 

@@ -11,6 +11,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <set>
 #include <variant>
 #include <vector>
 
@@ -49,37 +51,47 @@ class LinearRunner {
   void row(const float* in, float* out, float* scratch) const noexcept;
 
  private:
-  void start_row(const float* in, std::size_t stride, float* out) const noexcept;
+  void start_row(const float* in, float* out) const noexcept;
+  const float* picked(std::size_t category, float code) const noexcept;
 
-  // Outputs [first, last) that the same numbers reach.
+  // Outputs [first, last) that the same inputs reach.
   struct Band {
-    int first;
-    int last;
+    std::size_t first;
+    std::size_t last;
     std::vector<LinearTerm> terms;
   };
+  std::vector<Band> bands_between(const std::set<std::size_t>& borders) const;
+
   LinearStep step_;
   std::vector<Band> bands_;
+  std::vector<Band> row_bands_;  // cut further, so that most of them lie on cache lines
 };
 
-// Lattices whose table is folded input by input. For one row the lanes are lattices; where there
-// are fewer than 16, each is cut along its last dimensions into smaller ones that are folded
-// afterwards.
+// Lattices whose table is folded input by input, and the gather before them: lattice g reads the
+// wires wires[g * size] ... For one row the lanes are lattices; where there are fewer than 16, each
+// is cut along its last dimensions into smaller ones that are folded afterwards.
 class MultilinearRunner {
  public:
-  explicit MultilinearRunner(LatticeStep step);
+  MultilinearRunner(LatticeStep step, std::vector<std::size_t> wires);
   std::size_t scratch_size() const;
   void tile(const float* in, float* out, float* scratch) const noexcept;
   void row(const float* in, float* out, float* scratch) const noexcept;
 
  private:
-  std::size_t num_lattices() const { return backs_.size(); }
-  std::size_t num_inputs() const { return backs_.size() * static_cast<std::size_t>(size_); }
+  std::size_t num_lattices() const { return ranges_.size(); }
+  std::size_t num_parts() const { return padded(num_lattices() << cut_); }
+  std::size_t wire(std::size_t lattice, std::size_t d) const {
+    return wires_[lattice * static_cast<std::size_t>(size_) + d];
+  }
 
   int size_;
-  int cut_ = 0;            // a lattice is 2^cut_ lanes
-  AlignedFloats slopes_;   // [lattice][2^size], see lattice_kernels.h
-  AlignedFloats by_lane_;  // [block][2^(size - cut)][16]
-  std::vector<WayBack> backs_;
+  int cut_ = 0;           // a lattice is 2^cut_ lanes
+  bool in_lanes_ = true;  // the wires of a row lie as lane_order.h says
+  std::vector<std::size_t> wires_;
+  std::vector<float> ranges_, lows_;
+  AlignedFloats slopes_;                  // [lattice][2^size], see lattice_kernels.h
+  AlignedFloats by_lane_;                 // [block][2^(size - cut)][16]
+  std::vector<std::uint32_t> row_wires_;  // [block][size - cut][16]
 };
 
 class SimplexRunner {
@@ -142,6 +154,7 @@ class ReluRunner {
 using Runner = std::variant<CellRunner, CalibratorRunner, LinearRunner, MultilinearRunner,
                             SimplexRunner, GatherRunner, SumRunner, MinMaxRunner, ReluRunner>;
 
-Runner runner_of(Step step);
+/// The runners of some steps in turn; there may be fewer, since one may do two steps.
+std::vector<Runner> lay_out(std::vector<Step> steps);
 
 }  // namespace espalier

@@ -5,33 +5,23 @@
 
 #include "layers/lattices.h"
 #include "serve/kernels.h"
+#include "serve/lane_order.h"
 #include "serve/runners.h"
 
 namespace espalier {
 
 namespace {
 
-float way_back(const WayBack& back, float y) { return std::fma(back.range, y - 1, back.low); }
-
-float through(const CellTable& cell, float x) {
-  const float* table = cell.table.data();
-  switch (cell.kind) {
-    case CellTable::Kind::pass:
-      return x;
-    case CellTable::Kind::category:
-      return way_back(cell.back, table[static_cast<std::size_t>(x)]);
-    case CellTable::Kind::position:
-      break;
-  }
-  if (x < 0) return way_back(cell.back, table[cell.keypoints]);
-  const int k = std::min(static_cast<int>(x), cell.keypoints - 2);
-  const float t = x - static_cast<float>(k);
-  return way_back(cell.back, std::fma(t, table[k + 1] - table[k], table[k]));
-}
-
 UniformTables tables_of(const CalibratorStep& step) {
   return {step.lo.data(),    step.inverse_step.data(), step.tables.data(),
           step.range.data(), step.low.data(),          step.keypoints - 1};
+}
+
+// The missing cells of a tile.
+void set_missing(const CellTable& cell, const float* in, float* out) {
+  const float y = cell.table[static_cast<std::size_t>(cell.keypoints)];
+  const float missing = std::fma(cell.back.range, y - 1, cell.back.low);
+  for (int r = 0; r < kTile; ++r) out[r] = in[r] < 0 ? missing : out[r];
 }
 
 }  // namespace
@@ -41,12 +31,9 @@ void CellRunner::tile(const float* in, float* out, float*) const noexcept {
     if (cell.kind == CellTable::Kind::position) {
       interpolate(cell.table.data(), cell.keypoints - 1, in, out);
       leave_binade(cell.back.range, cell.back.low, out, kTile);
-      const bool learned_missing = cell.table.size() > static_cast<std::size_t>(cell.keypoints);
-      for (int r = 0; learned_missing && r < kTile; ++r) {
-        if (in[r] < 0) out[r] = through(cell, in[r]);
-      }
+      if (cell.table.size() > static_cast<std::size_t>(cell.keypoints)) set_missing(cell, in, out);
     } else {
-      for (int r = 0; r < kTile; ++r) out[r] = through(cell, in[r]);
+      cells_of_tile({&cell, 1}, in, out);
     }
     in += kTile;
     out += kTile;
@@ -54,7 +41,7 @@ void CellRunner::tile(const float* in, float* out, float*) const noexcept {
 }
 
 void CellRunner::row(const float* in, float* out, float*) const noexcept {
-  for (const CellTable& cell : step_.cells) *out++ = through(cell, *in++);
+  cells_of_row(step_.cells, in, out);
 }
 
 void CalibratorRunner::tile(const float* in, float* out, float*) const noexcept {
@@ -62,65 +49,66 @@ void CalibratorRunner::tile(const float* in, float* out, float*) const noexcept 
 }
 
 void CalibratorRunner::row(const float* in, float* out, float*) const noexcept {
-  const UniformTables tables = tables_of(step_);
-  for (std::size_t u = 0; u < step_.num_units; u += 16) calibrate_row(tables, u, in + u, out + u);
+  calibrate_row(tables_of(step_), step_.num_units, in, out);
 }
 
-MultilinearRunner::MultilinearRunner(LatticeStep step)
-    : size_(step.size),
-      slopes_(step.tables.begin(), step.tables.end()),
-      backs_(std::move(step.backs)) {
-  while (cut_ + 1 < size_ && num_lattices() << cut_ < 16) ++cut_;
-  const std::size_t parts = num_lattices() << cut_, part_vertices = step.num_vertices() >> cut_;
-  by_lane_.resize(padded(parts) * part_vertices, 1.0f);
-  for (std::size_t p = 0; p < parts; ++p) {
-    float* lane = by_lane_.data() + p / 16 * 16 * part_vertices + p % 16;
-    for (std::size_t v = 0; v < part_vertices; ++v) lane[16 * v] = slopes_[p * part_vertices + v];
+MultilinearRunner::MultilinearRunner(LatticeStep step, std::vector<std::size_t> wires)
+    : size_(step.size), wires_(std::move(wires)), slopes_(step.tables.begin(), step.tables.end()) {
+  for (const WayBack& back : step.backs) {
+    ranges_.push_back(back.range);
+    lows_.push_back(back.low);
   }
+  while (cut_ + 1 < size_ && num_lattices() << cut_ < 16) ++cut_;
   for (std::size_t g = 0; g < num_lattices(); ++g) {
     float* theta = slopes_.data() + g * step.num_vertices();
     lattice_slopes(theta, size_, theta);
   }
+  const std::size_t part_vertices = step.num_vertices() >> cut_;
+  const auto part_size = static_cast<std::size_t>(size_ - cut_);
+  by_lane_.resize(num_parts() * part_vertices);
+  row_wires_.resize(num_parts() * part_size);
+  for (std::size_t p = 0; p < num_parts(); ++p) {
+    const std::size_t own = std::min(p, (num_lattices() << cut_) - 1);  // the last one fills up
+    float* lane = by_lane_.data() + p / 16 * 16 * part_vertices + p % 16;
+    for (std::size_t v = 0; v < part_vertices; ++v) lane[16 * v] = slopes_[own * part_vertices + v];
+    std::uint32_t* from = row_wires_.data() + p / 16 * 16 * part_size + p % 16;
+    for (std::size_t d = 0; d < part_size; ++d) {
+      from[16 * d] = static_cast<std::uint32_t>(wire(own >> cut_, d));
+      in_lanes_ &= p != own || wire(own >> cut_, d) == lane_place(p, d, part_size);
+    }
+  }
 }
 
 std::size_t MultilinearRunner::scratch_size() const {
-  const std::size_t row_size = padded(num_inputs()) + padded(num_lattices() << cut_) +
-                               16 * static_cast<std::size_t>(size_) +
-                               (std::size_t{16} << (size_ - cut_));
-  return std::max(static_cast<std::size_t>(kTile * size_), row_size);
+  return std::max(static_cast<std::size_t>(kTile * size_), row_wires_.size() + num_parts());
 }
 
 void MultilinearRunner::tile(const float* in, float* out, float* scratch) const noexcept {
-  const auto inputs = static_cast<std::size_t>(kTile * size_);
-  for (std::size_t g = 0; g < num_lattices(); ++g, in += inputs, out += kTile) {
-    clip_to_unit(in, inputs, scratch);
+  for (std::size_t g = 0; g < num_lattices(); ++g, out += kTile) {
+    for (std::size_t d = 0; d < static_cast<std::size_t>(size_); ++d)
+      clip_to_unit(in + wire(g, d) * kTile, kTile, scratch + d * kTile);
     lattice_forward(slopes_.data() + (g << size_), size_, scratch, out);
-    leave_binade(backs_[g].range, backs_[g].low, out, kTile);
+    leave_binade(ranges_[g], lows_[g], out, kTile);
   }
 }
 
 void MultilinearRunner::row(const float* in, float* out, float* scratch) const noexcept {
   const int part_size = size_ - cut_;
-  const std::size_t parts = num_lattices() << cut_;
-  float* clipped = scratch;
-  float* values = clipped + padded(num_inputs());
-  float* x = values + padded(parts);
-  float* tree = x + 16 * part_size;
-  const float* theta = by_lane_.data();
-  clip_to_unit(in, padded(num_inputs()), clipped);
-  for (std::size_t first = 0; first < parts; first += 16) {
-    for (std::size_t lane = 0; lane < 16; ++lane) {
-      const std::size_t lattice = std::min(first + lane, parts - 1) >> cut_;
-      const float* own = clipped + lattice * static_cast<std::size_t>(size_);
-      for (int d = 0; d < part_size; ++d) x[16 * static_cast<std::size_t>(d) + lane] = own[d];
+  float* y = scratch;
+  float* x = scratch + num_parts();
+  if (!in_lanes_) {
+    for (std::size_t i = 0; i < row_wires_.size(); ++i) x[i] = in[row_wires_[i]];
+  }
+  lattice_row(by_lane_.data(), part_size, num_parts() / 16, in_lanes_ ? in : x, y);
+  if (cut_ > 0) {
+    for (std::size_t g = 0; g < num_lattices(); ++g) {
+      float last_inputs[kMaxLatticeSize];
+      for (int d = part_size; d < size_; ++d)
+        last_inputs[d - part_size] = in[wire(g, static_cast<std::size_t>(d))];
+      y[g] = fold_in_place(y + (g << cut_), cut_, last_inputs);
     }
-    lattice_row(theta, part_size, x, tree, values + first);
-    theta += std::size_t{16} << part_size;
   }
-  for (std::size_t g = 0; g < num_lattices(); ++g) {
-    const float* last_inputs = clipped + g * static_cast<std::size_t>(size_) + part_size;
-    out[g] = way_back(backs_[g], fold_in_place(values + (g << cut_), cut_, last_inputs));
-  }
+  leave_binades(ranges_.data(), lows_.data(), y, num_lattices(), out);
 }
 
 float SimplexRunner::lattice(std::size_t g, const float* in, std::size_t stride) const noexcept {
@@ -130,7 +118,7 @@ float SimplexRunner::lattice(std::size_t g, const float* in, std::size_t stride)
     x[d] = (1 + std::min(std::max(own, 0.0f), 1.0f)) - 1;  // onto the grid
   }
   const double y = simplex_at(step_.tables.data() + (g << step_.size), step_.size, x);
-  return way_back(step_.backs[g], static_cast<float>(y));
+  return std::fma(step_.backs[g].range, static_cast<float>(y) - 1, step_.backs[g].low);
 }
 
 void SimplexRunner::tile(const float* in, float* out, float*) const noexcept {
