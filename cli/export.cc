@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier export MODEL --to header -o risk.h: a model as source that needs no library.
+// espalier export MODEL --to header -o risk.h: a model in a form that needs no library.
 #include "espalier/export.h"
 
 #include <fmt/format.h>
@@ -13,10 +13,10 @@
 namespace espalier {
 
 /// What a model can be exported to.
-enum class ExportFormat { header };
+enum class ExportFormat { header, onnx };
 template <>
 struct Words<ExportFormat> {
-  static constexpr std::string_view list[] = {"header"};
+  static constexpr std::string_view list[] = {"header", "onnx"};
 };
 
 namespace {
@@ -40,9 +40,7 @@ Json json_of(const Model& model, const ExportedHeader& header) {
           {"fields", std::move(fields)}};
 }
 
-int run(const Flags& flags) {
-  if (flags.output == "-")
-    throw Error(ErrorKind::argument, "--output: '-' is no file; an export may take two");
+void write_header(const Flags& flags) {
   check_outputs(std::array{NamedFile{"-o", flags.output},
                            NamedFile{"the file of its numbers", numbers_path(flags.output)}},
                 std::array{NamedFile{"the model", flags.model}});
@@ -54,6 +52,37 @@ int run(const Flags& flags) {
     tell(fmt::format("wrote {}: {}::predict(const Row&)", fmt::join(header.files, " and "),
                      header.name_space));
   }
+}
+
+void write_onnx(const Flags& flags) {
+  if (!flags.header.name_space.empty())
+    throw Error(ErrorKind::argument, "--namespace: an ONNX file has none; wanted with --to header");
+  check_outputs(std::array{NamedFile{"-o", flags.output}},
+                std::array{NamedFile{"the model", flags.model}});
+  const Model model = Model::load(flags.model);
+  const ExportedOnnx onnx = export_onnx(model, flags.output);
+  if (flags.json) {
+    print_json(Json{{"model_hash", model.hash()},
+                    {"files", Json::array({flags.output})},
+                    {"prediction", onnx.prediction},
+                    {"score", onnx.score}});
+  } else {
+    tell(fmt::format("wrote {}: an input for each column, outputs '{}' and '{}'", flags.output,
+                     onnx.prediction, onnx.score));
+  }
+}
+
+int run(const Flags& flags) {
+  if (flags.output == "-")
+    throw Error(ErrorKind::argument, "--output: '-' is no file; an export may take two");
+  switch (flags.format) {
+    case ExportFormat::header:
+      write_header(flags);
+      break;
+    case ExportFormat::onnx:
+      write_onnx(flags);
+      break;
+  }
   return 0;
 }
 
@@ -62,12 +91,16 @@ int run(const Flags& flags) {
 Run define_export(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
-  add_field(app, Field{"to", "header: C++17 that needs only its standard library"}, flags->format)
+  add_field(
+      app,
+      Field{"to", "header: C++17 that needs only its standard library; onnx: for its runtimes"},
+      flags->format)
       ->required();
   app.add_option("-o,--output", flags->output, "the file to write")->required();
   app.add_option("--namespace", flags->header.name_space,
                  "of the header (default: the name of the file and _model)");
-  app.add_flag("--json", flags->json, "print the files and the fields of Row as one JSON object");
+  app.add_flag("--json", flags->json,
+               "print the files, and the fields of Row or the outputs, as one JSON object");
   return [flags] { return run(*flags); };
 }
 

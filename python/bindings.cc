@@ -141,6 +141,14 @@ void define_model(nb::module_& m) {
            [](const ServedModel& self, const nb::bytes& path) {
              self.model().save({path.c_str(), path.size()});
            })
+      .def("export_onnx",
+           [](const ServedModel& self, const nb::bytes& path) {
+             export_onnx(self.model(), {path.c_str(), path.size()});
+           })
+      .def("export_header",
+           [](const ServedModel& self, const nb::bytes& path) {
+             export_header(self.model(), {path.c_str(), path.size()});
+           })
       .def("predict", &predict, nb::arg().noconvert(), nb::arg(), nb::arg())
       .def("rows", &rows_of)
       .def("warnings",

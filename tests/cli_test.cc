@@ -98,6 +98,18 @@ int main() {
                                             "row.csv"}));
 }
 
+TEST_F(Cli, ExportsOnnxOrLeavesNoFile) {
+  make_model();
+  const json exported = must_json("export loans.esp --to onnx -o risk.onnx");
+  EXPECT_EQ(exported["files"], json({"risk.onnx"}));
+  EXPECT_EQ(exported["prediction"], "prediction");
+  EXPECT_EQ(exported["score"], "score");
+  EXPECT_EQ(run("export loans.esp --to onnx -o x.onnx --namespace x").exit, 2);
+  EXPECT_NE(run("export loans.esp --to onnx -o loans.esp").exit, 0);
+  EXPECT_NE(run("export loans.esp --to onnx -o absent/x.onnx").exit, 0);
+  EXPECT_EQ(files(), (std::set<std::string>{"loans.csv", "loans.esp", "risk.onnx"}));
+}
+
 // Gives the first two parameters behind the header other values, and the file its checksum.
 std::string with_first_parameters(std::string bytes, float first, float second) {
   constexpr std::size_t kLengthAt = 12;  // of the header, behind magic and version

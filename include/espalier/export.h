@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model as source: it then runs without this library.
+// A model in a form that runs without this library.
 //
 //   espalier::export_header(model, "risk.h");  // gives risk_model::predict(const Row&)
+//   espalier::export_onnx(model, "risk.onnx");
 //
 // docs/export.md tells what is in the file and how names of columns become names of fields.
 #pragma once
@@ -35,5 +36,17 @@ std::string numbers_path(const std::string& header_path);
 /// header, file if a file cannot be written.
 ExportedHeader export_header(const Model& model, const std::string& path,
                              const HeaderOptions& options = {});
+
+struct ExportedOnnx {
+  std::string prediction;  ///< the names of the outputs, [rows][num_scores] floats
+  std::string score;
+};
+
+/// Writes an ONNX file of standard operators: an input for each of schema().features by its name,
+/// [rows][1] floats, or strings where it has words; NaN and the words that mean so are missing. Its
+/// scores are those of Predictor but for their last digits, so they are monotone but for those. The
+/// file appears only when it is complete. Throws Error: unsupported for a column without a name and
+/// for a model beyond 2 GB, file if the file cannot be written.
+ExportedOnnx export_onnx(const Model& model, const std::string& path);
 
 }  // namespace espalier

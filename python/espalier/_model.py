@@ -90,6 +90,18 @@ class Model:
         """Writes the file that the command line reads, atomically."""
         self._core.save(path_bytes(path))
 
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model in a form that runs without this package: a path that ends in ``.onnx``
+        is for ONNX runtimes, one that ends in ``.h`` or ``.hpp`` becomes a C++17 header. The file
+        appears only when it is complete."""
+        name = path_bytes(path)
+        if name.endswith(b".onnx"):
+            self._core.export_onnx(name)
+        elif name.endswith((b".h", b".hpp")):
+            self._core.export_header(name)
+        else:
+            raise _core.Error(f"export: {os.fspath(path)!r} ends in none of .onnx, .h, .hpp")
+
     def __reduce__(self) -> Any:
         return Model.from_bytes, (self.to_bytes(),)
 

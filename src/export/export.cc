@@ -10,6 +10,7 @@
 #include "espalier/error.h"
 #include "export/header.h"
 #include "export/names.h"
+#include "export/onnx.h"
 #include "serve/compile.h"
 
 namespace espalier {
@@ -69,6 +70,12 @@ ExportedHeader export_header(const Model& model, const std::string& path,
   }
   write_file_atomically(path, text.header);
   return result;
+}
+
+ExportedOnnx export_onnx(const Model& model, const std::string& path) {
+  OnnxFile file = print_onnx(compile(model), model.schema(), model.hash());
+  write_file_atomically(path, file.bytes);
+  return {std::move(file.prediction), std::move(file.score)};
 }
 
 }  // namespace espalier

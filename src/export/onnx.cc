@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/onnx.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <map>
+#include <set>
+
+#include "data/csv_cell.h"
+#include "data/encode.h"
+#include "espalier/csv.h"
+#include "espalier/error.h"
+#include "export/names.h"
+#include "export/onnx_graph.h"
+#include "export/onnx_steps.h"
+
+namespace espalier {
+
+namespace {
+
+using Value = OnnxGraph::Value;
+using Type = OnnxGraph::Type;
+using Codes = std::map<std::string, float>;
+
+// No file of protocol buffers is larger.
+constexpr std::size_t kMostBytes = std::numeric_limits<std::int32_t>::max();
+
+// The names of the inputs. The empty name means "none" in ONNX, and C runtimes end names at a zero.
+std::set<std::string> names_of_inputs(const Schema& schema) {
+  std::set<std::string> names;
+  for (const Feature& feature : schema.features) {
+    if (feature.name.empty() || feature.name.find('\0') != std::string::npos) {
+      throw Error(ErrorKind::unsupported,
+                  fmt::format("export: ONNX has no name for column {}; rename it",
+                              comment_of(feature.name)));
+    }
+    names.insert(feature.name);
+  }
+  return names;
+}
+
+// The name, or with underscores behind it the first that is free.
+std::string free_name(std::string name, std::set<std::string>& taken) {
+  while (!taken.insert(name).second) name += '_';
+  return name;
+}
+
+// Every way to write the words that usually mean missing: they may have capitals.
+std::vector<std::string> usual_missing_words() {
+  std::vector<std::string> words = {"", "?"};
+  for (const std::string word : {"na", "n/a", "nan", "null"}) {
+    for (unsigned capitals = 0; capitals < 1u << word.size(); ++capitals) {
+      std::string written = word;
+      for (std::size_t i = 0; i < word.size(); ++i)
+        if ((capitals >> i & 1) != 0 && word[i] != '/')
+          written[i] = static_cast<char>(word[i] - 32);
+      words.push_back(written);
+    }
+  }
+  return words;
+}
+
+// A word, and if it is a plain number the shortest way to write it and those with a zero or two
+// behind it: 2, 2.0 and 2.00. Other writings of a number are other words in ONNX.
+std::vector<std::string> writings_of(const std::string& word) {
+  std::vector<std::string> writings = {word};
+  const std::string shortest(shortest_plain(word));
+  for (const char* zeros : {"", "0", "00", ".0", ".00"}) {
+    if (shortest_plain(shortest + zeros) == shortest) writings.push_back(shortest + zeros);
+  }
+  return writings;
+}
+
+// What a column of words becomes when it is encoded: the words, then those that mean missing.
+Codes codes_of(const Feature& feature) {
+  constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+  Codes codes;
+  for (std::size_t i = 0; i < feature.words.size(); ++i) {
+    for (const std::string& word : writings_of(feature.words[i]))
+      codes.emplace(word, encode_cell(feature, static_cast<float>(i)));
+  }
+  std::vector<std::string> missing = usual_missing_words();
+  missing.insert(missing.end(), feature.missing.begin(), feature.missing.end());
+  for (const std::string& word : missing) {
+    if (means_missing(word, feature.missing, feature.not_missing))
+      codes.emplace(word, encode_cell(feature, kMissing));
+  }
+  return codes;
+}
+
+// A word that is none of these is unseen, or missing where the words have an order.
+float otherwise(const Feature& feature) {
+  return encode_cell(feature, feature.kind == FeatureKind::category
+                                  ? static_cast<float>(feature.words.size())
+                                  : std::numeric_limits<float>::quiet_NaN());
+}
+
+Value encode_words(OnnxGraph& graph, const Feature& feature, const Value& raw) {
+  std::vector<std::string> words;
+  std::vector<float> codes;
+  for (const auto& [word, code] : codes_of(feature)) {
+    words.push_back(word);
+    codes.push_back(code);
+  }
+  return graph.apply(
+      "LabelEncoder", {raw},
+      {{"keys_strings", words}, {"values_floats", codes}, {"default_float", otherwise(feature)}});
+}
+
+// [rows][cells], from an input a column.
+Value encode(OnnxGraph& graph, const Program& program, const Schema& schema) {
+  std::vector<Value> numbers, parts;
+  std::vector<const NumberCell*> cells;
+  std::vector<std::size_t> place(schema.features.size());  // of each cell in the parts
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    const Feature& feature = schema.features[i];
+    if (feature.kind == FeatureKind::number) {
+      place[i] = numbers.size();
+      numbers.push_back(graph.input(feature.name, Type::float32));
+      cells.push_back(&std::get<NumberCell>(program.cells[i]));
+    } else {
+      parts.push_back(encode_words(graph, feature, graph.input(feature.name, Type::string)));
+    }
+  }
+  std::size_t next = numbers.size();
+  for (std::size_t i = 0; i < place.size(); ++i)
+    if (schema.features[i].kind != FeatureKind::number) place[i] = next++;
+  const OnnxGraph::Attributes side_by_side = {{"axis", std::int64_t{1}}};
+  if (!numbers.empty()) {
+    const Value raw = graph.apply("Concat", numbers, side_by_side);
+    parts.insert(parts.begin(), encode_numbers(graph, raw, cells));
+  }
+  return graph.columns(graph.apply("Concat", parts, side_by_side), place);
+}
+
+Value score(OnnxGraph& graph, const Program& program, const Value& encoded) {
+  Value sum;
+  for (const std::vector<Step>& steps : program.members) {
+    const Value own = graph.cast(add_member(graph, steps, encoded), Type::float64);
+    sum = sum.empty() ? own : graph.apply("Add", {sum, own});
+  }
+  std::vector<double> scales, offsets;
+  for (const ScoreUnits& units : program.scores) {
+    scales.push_back(units.scale / static_cast<double>(program.members.size()));
+    offsets.push_back(units.offset);
+  }
+  const Value scaled = graph.apply("Mul", {sum, graph.doubles(scales, {scales.size()})});
+  return graph.cast(graph.apply("Add", {scaled, graph.doubles(offsets, {offsets.size()})}),
+                    Type::float32);
+}
+
+Value predict(OnnxGraph& graph, Link link, const Value& score) {
+  switch (link) {
+    case Link::identity:
+      return score;
+    case Link::sigmoid: {
+      const double one = 1;
+      const Value falls =
+          graph.apply("Exp", {graph.apply("Neg", {graph.cast(score, Type::float64)})});
+      const Value below = graph.apply("Add", {falls, graph.doubles({&one, 1}, {})});
+      return graph.cast(graph.apply("Reciprocal", {below}), Type::float32);
+    }
+  }
+  throw Error(ErrorKind::unsupported, "export: ONNX does not know the link of this model");
+}
+
+}  // namespace
+
+OnnxFile print_onnx(const Program& program, const Schema& schema, const std::string& model_hash) {
+  std::set<std::string> names = names_of_inputs(schema);
+  OnnxFile file;
+  file.prediction = free_name("prediction", names);
+  file.score = free_name("score", names);
+  OnnxGraph graph(names);
+  const Value scores = score(graph, program, encode(graph, program, schema));
+  graph.output(file.prediction, predict(graph, program.link, scores), program.num_scores());
+  graph.output(file.score, scores, program.num_scores());
+  file.bytes =
+      graph.file({{"espalier.model_hash", model_hash}, {"espalier.label", schema.label.name}});
+  if (file.bytes.size() > kMostBytes) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("export: the model takes {} bytes as ONNX; a file holds at most {}",
+                            file.bytes.size(), kMostBytes));
+  }
+  return file;
+}
+
+}  // namespace espalier
