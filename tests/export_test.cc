@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/error_of.h"
+#include "core/math.h"
 #include "data/encode.h"
 #include "espalier/predictor.h"
 #include "espalier/simulate.h"
@@ -28,6 +29,10 @@ using ::testing::HasSubstr;
 // The sanitizers also look at the header.
 const std::vector<std::string> kCompilers = {
     "clang++ -O1 -fsanitize=address,undefined -fno-sanitize-recover=all"};
+#elif defined(__aarch64__)
+// Under emulation: the compilers are those of the machine that emulates.
+const std::vector<std::string> kCompilers = {"aarch64-linux-gnu-g++ -O2",
+                                             "aarch64-linux-gnu-g++ -O3 -ffp-contract=fast"};
 #else
 // Every CPU, the fused multiply-add found at run time; none but that of the C library; all that the
 // compiler may do.
@@ -171,12 +176,41 @@ TEST(Header, GivesTheBitsOfThePredictor) {
   }
 }
 
+// In double, where every bit is seen: rounding to float would hide almost all of what a compiler
+// does to sums and products.
+TEST(Header, ItsExponentialHasTheBitsOfOurs) {
+  for (const std::string& compiler : kCompilers) {
+    CompiledLibrary library;
+    library.write("shim.cc",
+                  "#include \"" ESPALIER_SOURCE_DIR
+                  "/src/export/runtime.h\"\n"
+                  "extern \"C\" void run(const double* x, std::size_t n, double* out) {\n"
+                  "  for (std::size_t i = 0; i < n; ++i)\n"
+                  "    out[i] = espalier::exported::portable_exp(x[i]);\n}\n");
+    library.build(compiler, "shim.cc");
+    Random random(11);
+    std::vector<double> x = {0, -0.0, 1, -1, 709.7, 710, 711, -745.2, -746, -747};
+    while (x.size() < 200'000) {
+      const double size = random.uniform() < 0.5 ? 5 : 750;
+      x.push_back((2 * random.uniform() - 1) * size);
+    }
+    std::vector<double> found(x.size());
+    library.find<void (*)(const double*, std::size_t, double*)>("run")(x.data(), x.size(),
+                                                                       found.data());
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      different += std::bit_cast<std::uint64_t>(found[i]) !=
+                   std::bit_cast<std::uint64_t>(portable_exp(x[i]));
+    EXPECT_EQ(different, 0U) << compiler;
+  }
+}
+
 // -1 and the code of the empty word are the same cell.
 TEST(Header, KnowsTheWordsAsThePredictorDoes) {
   Random random(3);
   const Model model = hostile_model(random);
   const Predictor predictor(model);
-  const CompiledHeaders headers({case_of(model)}, "g++ -O0");
+  const CompiledHeaders headers({case_of(model)}, kCompilers.front());
   std::vector<std::string> words = kHostile;
   for (const char* word :
        {"red", "high", "NA",  "n/a",   "NaN", "NULL", "none \"*/", "(rare)", "new", "na",

@@ -32,9 +32,49 @@ struct ExportCase {
 
 inline ExportCase case_of(const Model& model) { return {compile(model), model.schema()}; }
 
+/// C++ sources compiled into a library and loaded.
+class CompiledLibrary {
+ public:
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+
+  /// Throws std::runtime_error with what the compiler said if it does not take them.
+  void build(const std::string& compiler, const std::string& sources) {
+    const std::string line =
+        fmt::format("cd '{}' && {} {} -shared -fPIC {} -o library.so > log 2>&1",
+                    folder_.path().string(), compiler, kWarnings, sources);
+    if (std::system(line.c_str()) != 0) throw std::runtime_error(line + "\n" + read("log"));
+    library_.reset(::dlopen((folder_ / "library.so").c_str(), RTLD_NOW | RTLD_LOCAL));
+    if (!library_) throw std::runtime_error(::dlerror());
+  }
+
+  template <class Function>
+  Function find(const std::string& name) const {
+    void* const found = ::dlsym(library_.get(), name.c_str());
+    if (found == nullptr) throw std::runtime_error(::dlerror());
+    return reinterpret_cast<Function>(found);
+  }
+
+  std::uintmax_t bytes() const { return std::filesystem::file_size(folder_ / "library.so"); }
+
+ private:
+  struct Close {
+    void operator()(void* library) const { ::dlclose(library); }
+  };
+
+  std::string read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(folder_ / name, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<void, Close> library_;
+};
+
 class CompiledHeaders {
  public:
-  /// Throws std::runtime_error with what the compiler said if it does not take them.
   CompiledHeaders(const std::vector<ExportCase>& cases, const std::string& compiler) {
     std::string sources = "shim.cc";
     std::string shim;
@@ -45,22 +85,17 @@ class CompiledHeaders {
                                             .file_name = name + ".h",
                                             .model_hash = "0123456789abcdef",
                                             .most_inside = cases[c].most_inside});
-      write(name + ".h", text.header);
+      library_.write(name + ".h", text.header);
       shim += shim_of(name, cases[c], text.fields);
       if (text.numbers.empty()) continue;
-      write(name + "_numbers.cc", text.numbers);
+      library_.write(name + "_numbers.cc", text.numbers);
       sources += " " + name + "_numbers.cc";
     }
-    write("shim.cc", shim);
-    const std::string line =
-        fmt::format("cd '{}' && {} {} -shared -fPIC {} -o library.so > log 2>&1",
-                    folder_.path().string(), compiler, kWarnings, sources);
-    if (std::system(line.c_str()) != 0) throw std::runtime_error(line + "\n" + read("log"));
-    library_.reset(::dlopen((folder_ / "library.so").c_str(), RTLD_NOW | RTLD_LOCAL));
-    if (!library_) throw std::runtime_error(::dlerror());
+    library_.write("shim.cc", shim);
+    library_.build(compiler, sources);
     for (std::size_t c = 0; c < cases.size(); ++c) {
-      run_.push_back(find<Run>(fmt::format("case_{}_run", c)));
-      code_.push_back(find<Code>(fmt::format("case_{}_code", c)));
+      run_.push_back(library_.find<Run>(fmt::format("case_{}_run", c)));
+      code_.push_back(library_.find<Code>(fmt::format("case_{}_code", c)));
     }
   }
 
@@ -69,9 +104,7 @@ class CompiledHeaders {
     run_[c](rows.data(), out.size(), output == Output::score ? 1 : 0, out.data());
   }
 
-  std::uintmax_t library_bytes() const {
-    return std::filesystem::file_size(folder_ / "library.so");
-  }
+  std::uintmax_t library_bytes() const { return library_.bytes(); }
 
   /// What FIELD_from_string gives for a word of a feature.
   int code(std::size_t c, std::size_t feature, const std::string& word) const {
@@ -81,9 +114,6 @@ class CompiledHeaders {
  private:
   using Run = void (*)(const float*, std::size_t, int, float*);
   using Code = int (*)(std::size_t, const char*, std::size_t);
-  struct Close {
-    void operator()(void* library) const { ::dlclose(library); }
-  };
 
   static std::string shim_of(const std::string& name, const ExportCase& own,
                              const std::vector<std::string>& fields) {
@@ -118,25 +148,7 @@ class CompiledHeaders {
         name, fields.size(), set, store, codes);
   }
 
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-  }
-
-  std::string read(const std::string& name) const {
-    std::ostringstream text;
-    text << std::ifstream(folder_ / name, std::ios::binary).rdbuf();
-    return text.str();
-  }
-
-  template <class Function>
-  Function find(const std::string& name) const {
-    void* const found = ::dlsym(library_.get(), name.c_str());
-    if (found == nullptr) throw std::runtime_error(::dlerror());
-    return reinterpret_cast<Function>(found);
-  }
-
-  TemporaryFolder folder_;
-  std::unique_ptr<void, Close> library_;
+  CompiledLibrary library_;
   std::vector<Run> run_;
   std::vector<Code> code_;
 };
