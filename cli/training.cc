@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "espalier/text.h"
 #include "flags.h"
 
 namespace espalier {
@@ -50,7 +51,7 @@ std::size_t count(const Schema& schema, Monotonicity monotonicity) {
 
 std::string search_text(const TrainResult& result) {
   if (result.search_seconds == 0) return {};
-  return fmt::format(", {:.0f} % of it to choose which features share a lattice",
+  return fmt::format(", {:.0f} % of it to choose pairs of columns or lattices",
                      100 * result.search_seconds / result.seconds);
 }
 
@@ -68,6 +69,13 @@ Json json_of(const std::vector<Epoch>& epochs) {
                     {"train_loss", epoch.train_loss},
                     {"valid_metric", epoch.valid_metric}});
   }
+  return json;
+}
+
+Json json_of(const std::vector<Choice>& choices) {
+  Json json = Json::array();
+  for (const auto& [setting, value, why] : choices)
+    json.push_back({{"setting", setting}, {"value", value}, {"why", why}});
   return json;
 }
 
@@ -161,6 +169,8 @@ std::string summary_text(const TrainResult& result, const Certificate& proof,
                   count(schema, Monotonicity::increasing), count(schema, Monotonicity::decreasing));
   text += fmt::format("architecture  {}\n", result.model.architecture());
   text += fmt::format("parameters    {}\n", result.model.num_parameters());
+  for (const auto& [setting, value, why] : result.choices)
+    text += fmt::format("{:<13} {}: {}\n", setting, escape_controls(value), why);
   text += fmt::format("best epoch    {}{}\n", best_text(result),
                       result.stopped ? ", stopped early" : "");
   if (!metrics.empty()) text += fmt::format("validation    {}\n", metrics);
@@ -188,6 +198,7 @@ Json summary_json(const TrainResult& result, const Certificate& proof, const std
           {"stopped", result.stopped},
           {"seconds", result.seconds},
           {"search_seconds", result.search_seconds},
+          {"choices", json_of(result.choices)},
           {"options", Json::parse(to_json(result.options))},
           {"certificate", json_of(proof)}};
 }

@@ -29,6 +29,8 @@ struct NamedWire {
   bool monotone = false;  ///< it never falls with what must raise the prediction
   /// Of schema().features, if the wire carries its cells as the table has them.
   const Feature* feature = nullptr;
+  /// Of schema().pairs, if the wire carries its codes; its name is then "first*second".
+  const Pair* pair = nullptr;
 };
 
 /// One calibrator: a curve through (inputs[k], outputs[k]), linear between them and constant
@@ -37,8 +39,8 @@ struct Curve {
   std::size_t wire = 0;  ///< of the layer's inputs
   /// It must rise, as the wires are turned: the outputs of a decreasing feature fall.
   bool rises = false;
-  /// Strictly increasing: of a feature in units of the table, else of the wire. Empty for a
-  /// category.
+  /// Strictly increasing: of a feature in units of the table, else of the wire; of a pair its codes.
+  /// Empty for a category.
   std::vector<float> inputs;
   /// What stands at each output, of an ordered feature or a category; else empty.
   std::span<const std::string> words;

@@ -28,6 +28,7 @@ struct TrainOptions {
   std::string weight = {};
   ClassWeight class_weight = ClassWeight::none;
   int max_categories = 1000;
+  std::vector<std::string> interactions = {"auto"};  ///< {"longitude*latitude"}, {"none"}
 
   // The model.
   std::string architecture = "dln";
@@ -78,6 +79,11 @@ void visit_fields(Options& o, Visitor&& visit) {
       Field{"max_categories",
             "words of a category column beyond this many, the rarest, share one category", 2, 1e6},
       o.max_categories);
+  visit(Field{"interactions",
+              "pairs of columns without a direction that are crossed into a category each: auto "
+              "finds those that are worth it, none, or pairs such as longitude*latitude, with the "
+              "number of bins a side if wanted: longitude*latitude:32"},
+        o.interactions);
 
   visit(
       Field{"architecture",

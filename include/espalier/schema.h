@@ -2,6 +2,8 @@
 // What a model knows of its table: which columns it reads, what they mean, what it predicts.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -89,8 +91,30 @@ struct Label {
   std::vector<std::string> not_missing;
 };
 
+/// Two free features crossed: a category that is made of their cells once these are encoded. Users
+/// give the two columns and nothing else.
+struct Pair {
+  /// A feature cut into bins. Bin b holds the encoded cells x with edges[b - 1] <= x < edges[b]:
+  /// positions among the keypoints, of a category codes.
+  struct Side {
+    std::size_t feature = 0;   ///< of Schema::features; its monotonicity is none
+    std::vector<float> edges;  ///< strictly increasing, at least one
+
+    std::size_t num_bins() const noexcept { return edges.size() + 1; }
+  };
+  Side first;
+  Side second;
+  /// The code of each cell of the grid, [bins of first][bins of second], at most shares.size(),
+  /// which is that of a cell unseen in training. Rare cells share one code.
+  std::vector<std::int32_t> codes;
+  /// The share of the training weight of each code. An unseen cell counts as the mean of the
+  /// trained ones with these weights.
+  std::vector<float> shares;
+};
+
 struct Schema {
   std::vector<Feature> features;
+  std::vector<Pair> pairs = {};  ///< a network reads them behind the features
   Label label;
   SideColumns beside;  ///< weight: the column of row weights
 };

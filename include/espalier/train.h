@@ -67,6 +67,13 @@ struct TrainControl {
   bool resume = false;
 };
 
+/// A setting that the options left open and that the rows of the table decided.
+struct Choice {
+  std::string setting;  ///< interactions
+  std::string value;    ///< as its flag takes it
+  std::string why;
+};
+
 struct TrainResult {
   Model model;
   TrainOptions options;  ///< as used, with every automatic choice made
@@ -80,7 +87,8 @@ struct TrainResult {
   std::vector<MetricValue> valid_metrics;
   bool stopped = false;  ///< ended early by the stop token
   double seconds = 0;
-  double search_seconds = 0;  ///< of them, choosing which features share a lattice: crystals
+  double search_seconds = 0;  ///< of them, choosing pairs of columns, and lattices: crystals
+  std::vector<Choice> choices = {};
 };
 
 /// Trains a model whose parameters meet every inequality of monotonicity exactly.

@@ -44,6 +44,15 @@ class Lattice(NamedTuple):
     interpolation: str = "multilinear"  #: or simplex
 
 
+class Interaction(NamedTuple):
+    """A pair of columns that is crossed into a category."""
+
+    columns: tuple[str, str]
+    cells: tuple[list[str], list[str]]  #: one cell of each bin, as text; of missing cells empty
+    scores: np.ndarray  #: float32, a score for each cell where the other columns are typical
+    strength: float  #: the deviation of the scores from the nearest sum of two curves
+
+
 class _Feature(NamedTuple):
     name: str
     kind: str
@@ -207,6 +216,13 @@ class Model:
         # Neighbours along wire 0 lie side by side: it is the last axis of the table.
         return [Lattice(wires, rises, vertices.T, *rest)
                 for wires, rises, vertices, *rest in self._core.lattices()]
+
+    def interactions(self) -> list[Interaction]:
+        """The pairs of columns that are crossed, each with what it does to the score."""
+        pairs = json.loads(self._core.inspect_json()).get("pairs", [])
+        return [Interaction(tuple(pair["columns"]), tuple(pair["cells"]),
+                            np.array(pair["scores"], dtype=np.float32), pair["strength"])
+                for pair in pairs]
 
     def importance(self, X: Any, *, random_state: int = 1) -> np.ndarray:
         """How far the score moves, on average over the rows of X, when the cells of one feature are

@@ -23,7 +23,7 @@ LEFT_OUT = ("label", "weight", "increasing", "decreasing", "task", "positive")
 RENAMED = {"seed": "random_state", "threads": "n_jobs"}
 MOST_THREADS = 1024  # of the library
 # What scikit-learn writes for a default of the library.
-DEFAULTS = {"threads": None, "class_weight": None, "order": None}
+DEFAULTS = {"threads": None, "class_weight": None, "order": None, "interactions": "auto"}
 
 OWN_HELP = {
     "monotonic_cst":

@@ -144,3 +144,16 @@ def test_importances_stay_away_from_very_wide_tables():
     narrow = espalier.MonotonicRegressor(architecture="calibrated-linear", epochs=1, ensemble=1)
     assert len(narrow.fit(X[:, :1000], X[:, 0]).feature_importances_) == 1000
     assert not hasattr(narrow.fit(X, X[:, 0]), "feature_importances_")
+
+
+def test_a_named_pair_is_shown_with_its_surface(loans):
+    y = loans.pop("default")
+    risk = espalier.MonotonicClassifier(monotonic_cst={"debt_ratio": 1}, epochs=2, ensemble=1,
+                                        interactions=["age*loan_amount:8", "region*age:4"])
+    pair, other = risk.fit(loans, y).model_.interactions()
+    assert pair.columns == ("age", "loan_amount")
+    assert pair.scores.shape == tuple(len(cells) for cells in pair.cells)
+    assert pair.strength > 0
+    assert other.columns == ("region", "age")
+    with pytest.raises(espalier.Error, match="'debt_ratio' is increasing"):
+        risk.set_params(interactions="age*debt_ratio").fit(loans, y)

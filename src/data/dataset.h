@@ -29,9 +29,9 @@ class BesideColumns {
 
 struct Dataset {
   std::size_t num_rows = 0;
-  std::size_t num_features = 0;
-  std::vector<float> cells;    // [num_rows][num_features], see encode.h
-  std::vector<double> labels;  // one per row: 0 or 1, or the number; empty if not asked for
+  std::size_t num_features = 0;  // numbers a row: the features, then the pairs of them
+  std::vector<float> cells;      // [num_rows][num_features], see encode.h
+  std::vector<double> labels;    // one per row: 0 or 1, or the number; empty if not asked for
   BesideColumns beside;
 
   const float* row(std::size_t index) const { return cells.data() + index * num_features; }
@@ -39,5 +39,8 @@ struct Dataset {
   const std::vector<float>& weights() const { return beside[Role::weight]; }
   float weight(std::size_t index) const { return weights().empty() ? 1.0f : weights()[index]; }
 };
+
+/// Some rows of a dataset, as a dataset of its own.
+Dataset subset(const Dataset& data, const Rows& rows);
 
 }  // namespace espalier

@@ -13,6 +13,7 @@
 
 #include "core/text.h"
 #include "data/csv_cell.h"
+#include "data/pairs.h"
 #include "data/roles.h"
 #include "espalier/error.h"
 
@@ -106,12 +107,17 @@ void append_features(const Schema& schema, const ColumnIndex& columns, const Row
                      Dataset& data) {
   const std::size_t first = data.num_rows;
   data.num_rows += rows.size();
-  data.num_features = schema.features.size();
+  data.num_features = num_inputs(schema);
   data.cells.resize(data.num_rows * data.num_features);
   for (std::size_t f = 0; f < schema.features.size(); ++f) {
     const Feature& feature = schema.features[f];
     encode_feature(feature, columns, rows, {data, first, f},
                    [&](float value) { return encode_number(feature, value); });
+  }
+  for (std::size_t p = 0; p < schema.pairs.size(); ++p) {
+    const CellsOfFeature cells{data, first, schema.features.size() + p};
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      cells[i] = encode_pair(schema.pairs[p], data.row(first + i));
   }
 }
 
@@ -267,7 +273,7 @@ std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
   std::vector<Dataset> datasets(parts.size());
   for (std::size_t p = 0; p < parts.size(); ++p) {
     encode_beside(schema.beside, table, *parts[p], datasets[p]);
-    datasets[p].cells.reserve(parts[p]->size() * schema.features.size());
+    datasets[p].cells.reserve(parts[p]->size() * num_inputs(schema));
   }
   keep_features(schema, table);
   const ColumnIndex columns(table);

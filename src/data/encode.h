@@ -7,6 +7,8 @@
 //                     a network rises; kMissingPosition for a missing cell if training had any,
 //                     else that of `typical`
 //   category          the index of its word; the number of words if it was not seen in training
+//
+// and behind the features one for each pair of them: its code, see pairs.h
 #pragma once
 
 #include <optional>

@@ -35,14 +35,15 @@ RowFunction plain_function(const Model& model) {
   };
   const auto state = std::make_shared<State>(model);
   return [state](std::span<const float> rows, std::span<float> out) {
-    const std::vector<Feature>& features = state->model.schema().features;
+    const Schema& schema = state->model.schema();
+    const std::size_t width = schema.features.size();
     for (std::size_t first = 0; first < out.size(); first += kTile) {
       const std::size_t count = std::min<std::size_t>(kTile, out.size() - first);
       for (std::size_t r = 0; r < count; ++r) {
-        for (std::size_t f = 0; f < features.size(); ++f) {
-          state->scratch.input()[f * kTile + r] =
-              encode_cell(features[f], rows[(first + r) * features.size() + f]);
-        }
+        const std::vector<double> row =
+            encoded_row(schema, rows.subspan((first + r) * width, width));
+        for (std::size_t i = 0; i < row.size(); ++i)
+          state->scratch.input()[i * kTile + r] = static_cast<float>(row[i]);
       }
       const float* result = state->model.data().members[0].forward(state->scratch);
       std::copy_n(result, count, out.data() + first);

@@ -7,8 +7,11 @@
 #include <algorithm>
 
 #include "core/json.h"
+#include "data/pairs.h"
 #include "espalier/anatomy.h"
+#include "espalier/predictor.h"
 #include "espalier/text.h"
+#include "eval/surface.h"
 #include "model/model_data.h"
 
 namespace espalier {
@@ -94,6 +97,32 @@ Json to_json(const Feature& feature) {
   if (!feature.missing.empty()) json["missing"] = feature.missing;
   if (!feature.not_missing.empty()) json["not_missing"] = feature.not_missing;
   return json;
+}
+
+Json to_json(const Pair& pair, const Schema& schema, const Surface& surface) {
+  Json scores = Json::array();
+  const auto width = static_cast<std::ptrdiff_t>(surface.second.size());
+  for (auto row = surface.scores.begin(); row != surface.scores.end(); row += width)
+    scores.push_back(std::vector<float>(row, row + width));
+  return {{"columns", Json::array({schema.features[pair.first.feature].name,
+                                   schema.features[pair.second.feature].name})},
+          {"cells", Json::array({Json(surface.first), Json(surface.second)})},
+          {"codes", pair.shares.size()},
+          {"scores", scores},
+          {"strength", surface.strength}};
+}
+
+// The pairs of features that are crossed, if there are any.
+void append_pairs(const Model& model, std::string& out) {
+  const Schema& schema = model.schema();
+  if (schema.pairs.empty()) return;
+  const Predictor predictor(model);
+  out += fmt::format("\n{:<40} {:<10} {:<8} {}\n", "pair", "bins", "codes", "strength");
+  for (const Pair& pair : schema.pairs) {
+    out += fmt::format("{:<40} {:<10} {:<8} {:.3g}\n", escape_controls(name_of(pair, schema)),
+                       fmt::format("{} x {}", pair.first.num_bins(), pair.second.num_bins()),
+                       pair.shares.size(), surface_of(predictor, pair).strength);
+  }
 }
 
 // The features and what the prediction does along each.
@@ -217,6 +246,11 @@ std::string inspect_json(const Model& model) {
   json["features"] = Json::array();
   for (const Feature& feature : model.schema().features)
     json["features"].push_back(to_json(feature));
+  if (const Schema& schema = model.schema(); !schema.pairs.empty()) {
+    const Predictor predictor(model);
+    for (const Pair& pair : schema.pairs)
+      json["pairs"].push_back(to_json(pair, schema, surface_of(predictor, pair)));
+  }
   json["networks"] = Json::array();
   for (const NetworkAnatomy& network : anatomy(model).networks) {
     Json layers = Json::array();
@@ -238,6 +272,7 @@ std::string inspect_text(const Model& model) {
     out += fmt::format("networks      {}, averaged\n", model.num_members());
   append_training(model, out);
   append_features(model.schema().features, out);
+  append_pairs(model, out);
   if (model.num_members() > 1) out += "\nthe first network:\n";
   const Anatomy opened = anatomy(model);
   append_layers(opened.networks.front(), out);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <variant>
 
+#include "data/pairs.h"
 #include "espalier/error.h"
 #include "espalier/version.h"
 #include "export/names.h"
@@ -94,6 +95,14 @@ constexpr std::string_view kDispatch =
     "#if defined(__GNUC__) && defined(__x86_64__) && !defined(__FMA__) && \\\n"
     "    !defined(ESPALIER_EXPORT_NO_DISPATCH)\n";
 
+std::string list_of(const std::vector<std::int32_t>& codes) {
+  constexpr std::size_t kPerLine = 20;
+  std::string text;
+  for (std::size_t i = 0; i < codes.size(); ++i)
+    text += fmt::format("{}{},", i % kPerLine == 0 ? "\n    " : " ", codes[i]);
+  return text;
+}
+
 std::string print_cells(const Program& program, const Schema& schema, Numbers& numbers) {
   std::string entries;
   for (std::size_t i = 0; i < program.cells.size(); ++i) {
@@ -111,9 +120,35 @@ std::string print_cells(const Program& program, const Schema& schema, Numbers& n
   return fmt::format("inline constexpr Cell cells[] = {{\n{}}};\n\n", entries);
 }
 
+// The categories that pairs of cells make, if there are any.
+std::string print_pairs(const Program& program, const Schema& schema, Numbers& numbers) {
+  if (program.pairs.empty()) return "";
+  std::string codes, entries;
+  for (std::size_t p = 0; p < program.pairs.size(); ++p) {
+    const PairCell& pair = program.pairs[p];
+    const std::string name = comment_of(name_of(schema.pairs[p], schema));
+    const std::size_t first = numbers.add(fmt::format("first bins of {}", name), pair.first_edges);
+    const std::size_t second =
+        numbers.add(fmt::format("second bins of {}", name), pair.second_edges);
+    codes += fmt::format("// {}\ninline constexpr std::int32_t pair_codes_{}[] = {{{}}};\n", name,
+                         p, list_of(pair.codes));
+    entries += fmt::format("    {{{}, {}, numbers + {}, {}, numbers + {}, {}, pair_codes_{}}},\n",
+                           pair.first, pair.second, first, pair.first_edges.size(), second,
+                           pair.second_edges.size(), p);
+  }
+  return fmt::format("{}inline constexpr PairCell pairs[] = {{\n{}}};\n\n", codes, entries);
+}
+
 // From the raw cells of a row to its scores.
 std::string print_score_function(const Program& program) {
   std::string members, scores;
+  const std::string pairs =
+      program.pairs.empty()
+          ? ""
+          : fmt::format(
+                "  for (std::size_t i = {0}; i < {1}; ++i) encoded[i] = encode(pairs[i - {0}], "
+                "encoded);\n",
+                program.cells.size(), program.num_inputs());
   for (std::size_t m = 0; m < program.members.size(); ++m)
     members += fmt::format("  member_{}(encoded, sums);\n", m);
   for (std::size_t s = 0; s < program.num_scores(); ++s) {
@@ -133,9 +168,9 @@ __attribute__((target("avx2,fma"))) inline void members_fma(const float* encoded
 #endif
 
 inline void score(const float* raw, float* scores) noexcept {{
-  float encoded[{2}];
+  float encoded[{5}];
   for (std::size_t i = 0; i < {2}; ++i) encoded[i] = encode(cells[i], raw[i]);
-  double sums[{3}] = {{}};
+{6}  double sums[{3}] = {{}};
 #if defined(ESPALIER_EXPORT_DISPATCH)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {{
     members_fma(encoded, sums);
@@ -148,7 +183,8 @@ inline void score(const float* raw, float* scores) noexcept {{
 {4}}}
 
 )",
-      members, kDispatch, program.cells.size(), program.num_scores(), scores);
+      members, kDispatch, program.cells.size(), program.num_scores(), scores, program.num_inputs(),
+      pairs);
 }
 
 // score(row) and predict(row).
@@ -216,6 +252,7 @@ struct CountNumbers {
 
 HeaderText print_header(const Program& program, const Schema& schema, const HeaderPlan& plan) {
   std::size_t count = 0;
+  for (const PairCell& pair : program.pairs) count += pair.codes.size();
   for (const std::vector<Step>& steps : program.members) {
     for (const Step& step : steps) count += std::visit(CountNumbers(), step);
   }
@@ -223,7 +260,8 @@ HeaderText print_header(const Program& program, const Schema& schema, const Head
 
   const RowText row = print_row(schema);
   Numbers numbers;
-  const std::string cells = print_cells(program, schema, numbers);
+  std::string cells = print_cells(program, schema, numbers);
+  cells += print_pairs(program, schema, numbers);
   std::string members;
   std::size_t stack = 0;
   for (std::size_t m = 0; m < program.members.size(); ++m) {

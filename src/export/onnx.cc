@@ -131,7 +131,11 @@ Value encode(OnnxGraph& graph, const Program& program, const Schema& schema) {
     const Value raw = graph.apply("Concat", numbers, side_by_side);
     parts.insert(parts.begin(), encode_numbers(graph, raw, cells));
   }
-  return graph.columns(graph.apply("Concat", parts, side_by_side), place);
+  const Value features = graph.columns(graph.apply("Concat", parts, side_by_side), place);
+  if (program.pairs.empty()) return features;
+  std::vector<Value> all = {features};
+  for (const PairCell& pair : program.pairs) all.push_back(encode_pair(graph, features, pair));
+  return graph.apply("Concat", all, side_by_side);
 }
 
 Value score(OnnxGraph& graph, const Program& program, const Value& encoded) {

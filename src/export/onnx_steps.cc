@@ -146,7 +146,8 @@ class StepWriter {
       }
       const Value weights = graph_.doubles(matrix, {wires.size(), num_outputs});
       const Value x = graph_.cast(graph_.columns(in_, wires), Type::float64);
-      sum = graph_.cast(graph_.apply("Gemm", {x, weights, graph_.cast(sum, Type::float64)}), Type::float32);
+      sum = graph_.cast(graph_.apply("Gemm", {x, weights, graph_.cast(sum, Type::float64)}),
+                        Type::float32);
     }
     for (const LinearStep::Category& category : step.categories)
       sum = add_to(sum, picked(step, category));
@@ -305,6 +306,23 @@ OnnxGraph::Value encode_numbers(OnnxGraph& graph, const OnnxGraph::Value& raw,
   const Value turned = graph.apply("Add", {graph.apply("Mul", {position, row(sign)}), row(shift)});
   return graph.apply(
       "Where", {is_missing, graph.floats(missing, {count}), graph.cast(turned, Type::float32)});
+}
+
+OnnxGraph::Value encode_pair(OnnxGraph& graph, const OnnxGraph::Value& features,
+                             const PairCell& pair) {
+  const Integers columns = {1};
+  const auto bin = [&](std::size_t cell, const std::vector<float>& edges) {
+    const Value reached = graph.apply("GreaterOrEqual", {graph.columns(features, {cell}),
+                                                         graph.floats(edges, {1, edges.size()})});
+    return graph.apply("ReduceSum",
+                       {graph.cast(reached, Type::int64), graph.integers(columns, {1})});
+  };
+  const Integers width = {integer(pair.second_edges.size() + 1)};
+  const Value row =
+      graph.apply("Mul", {bin(pair.first, pair.first_edges), graph.integers(width, {1})});
+  const Value cell = graph.apply("Add", {row, bin(pair.second, pair.second_edges)});
+  const std::vector<float> codes(pair.codes.begin(), pair.codes.end());
+  return graph.apply("Gather", {graph.floats(codes, {codes.size()}), cell});
 }
 
 OnnxGraph::Value add_member(OnnxGraph& graph, const std::vector<Step>& steps,

@@ -16,6 +16,10 @@ namespace espalier {
 OnnxGraph::Value encode_numbers(OnnxGraph& graph, const OnnxGraph::Value& raw,
                                 const std::vector<const NumberCell*>& cells);
 
+/// The code of a pair, [rows][1], from the encoded features, [rows][cells].
+OnnxGraph::Value encode_pair(OnnxGraph& graph, const OnnxGraph::Value& features,
+                             const PairCell& pair);
+
 /// The outputs of a member, [rows][num_scores], from the encoded cells, [rows][cells].
 OnnxGraph::Value add_member(OnnxGraph& graph, const std::vector<Step>& steps,
                             const OnnxGraph::Value& encoded);

@@ -77,6 +77,26 @@ ESPALIER_EXPORT_INLINE float encode(const Cell& cell, float x) noexcept {
   return static_cast<float>(cell.turned ? last - position : position);
 }
 
+// A category made of two encoded cells: the code of their cell in a grid of bins.
+struct PairCell {
+  std::size_t first;
+  std::size_t second;
+  const float* first_edges;  // bins begin at them
+  std::int32_t first_size;
+  const float* second_edges;
+  std::int32_t second_size;
+  const std::int32_t* codes;  // [first_size + 1][second_size + 1]
+};
+
+ESPALIER_EXPORT_INLINE float encode(const PairCell& pair, const float* encoded) noexcept {
+  const auto bin = [](const float* edges, std::int32_t size, float x) {
+    return std::upper_bound(edges, edges + size, x) - edges;
+  };
+  const auto i = bin(pair.first_edges, pair.first_size, encoded[pair.first]);
+  const auto j = bin(pair.second_edges, pair.second_size, encoded[pair.second]);
+  return static_cast<float>(pair.codes[i * (pair.second_size + 1) + j]);
+}
+
 // Back from [1, 2] to the units of a table.
 ESPALIER_EXPORT_INLINE float way_back(float range, float low, float y) noexcept {
   return std::fma(range, y - 1, low);

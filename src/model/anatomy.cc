@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
+#include "data/pairs.h"
 #include "model/model_data.h"
 #include "model/visit_layer.h"
 
@@ -16,12 +18,18 @@ std::span<const float> params_of(const Layer& layer, const float* params, int un
   return {params + layer.unit_begin(unit), layer.unit_size(unit)};
 }
 
-Curve curve_of(const Calibrators& layer, const float* params, int unit, const Feature* feature) {
+Curve curve_of(const Calibrators& layer, const float* params, int unit, const NamedWire& wire) {
+  const Feature* const feature = wire.feature;
   const std::span<const float> table = params_of(layer, params, unit);
   Curve curve{.wire = static_cast<std::size_t>(unit), .rises = layer.rises(unit)};
-  if (feature != nullptr && feature->kind == FeatureKind::category) {
-    curve.words = feature->words;
+  if (wire.pair != nullptr || (feature != nullptr && feature->kind == FeatureKind::category)) {
     curve.outputs.assign(table.begin(), table.end());
+    if (feature != nullptr) {
+      curve.words = feature->words;
+    } else {
+      curve.inputs.resize(table.size());
+      std::iota(curve.inputs.begin(), curve.inputs.end(), 0.0f);
+    }
     return curve;
   }
   const auto keypoints = static_cast<std::size_t>(layer.keypoints(unit));
@@ -47,7 +55,7 @@ CalibratorParts parts_of(const Calibrators& layer, const float* params,
   CalibratorParts parts;
   for (int u = 0; u < layer.num_units(); ++u) {
     if (layer.unit_size(u) == 0) continue;
-    parts.curves.push_back(curve_of(layer, params, u, wires[static_cast<std::size_t>(u)].feature));
+    parts.curves.push_back(curve_of(layer, params, u, wires[static_cast<std::size_t>(u)]));
   }
   return parts;
 }
@@ -86,7 +94,8 @@ std::vector<NamedWire> wires_behind(const Network& network, int index,
       const Wire& output = layer.outputs()[i];
       wires.push_back({.name = keeps_names ? before[i].name : fmt::format("{}.{}", index + 1, i),
                        .monotone = output.monotone,
-                       .feature = output.is_category() ? before[i].feature : nullptr});
+                       .feature = output.is_category() ? before[i].feature : nullptr,
+                       .pair = output.is_category() ? before[i].pair : nullptr});
     }
   };
   visit_layer(network, index,
@@ -134,6 +143,8 @@ Anatomy anatomy(const Model& model) {
     inputs.push_back({.name = features[f].name, .monotone = monotone, .feature = &features[f]});
     if (monotone) opened.promises.push_back({f, features[f].monotonicity});
   }
+  for (const Pair& pair : model.schema().pairs)
+    inputs.push_back({.name = name_of(pair, model.schema()), .pair = &pair});
   for (const Network& network : model.data().members) {
     NetworkAnatomy& own = opened.networks.emplace_back();
     own.num_scores = static_cast<std::size_t>(network.num_scores());

@@ -44,7 +44,7 @@ struct ByHand {
     std::vector<double> out(parts.bias.begin(), parts.bias.end());
     for (std::size_t j = 0; j < in.size(); ++j) {
       const auto& [first, count, weights] = parts.inputs[j];
-      const bool picks = layer.inputs[j].feature != nullptr;
+      const bool picks = layer.inputs[j].feature != nullptr || layer.inputs[j].pair != nullptr;
       const std::size_t row = picks ? static_cast<std::size_t>(in[j]) : 0;
       for (std::size_t i = 0; i < count; ++i)
         out[first + i] += (picks ? 1 : in[j]) * weights[row * count + i];
@@ -94,8 +94,7 @@ struct ByHand {
   }
 };
 
-std::vector<double> by_hand(const NetworkAnatomy& network, std::span<const float> cells) {
-  std::vector<double> x(cells.begin(), cells.end());
+std::vector<double> by_hand(const NetworkAnatomy& network, std::vector<double> x) {
   for (const LayerAnatomy& layer : network.layers) {
     EXPECT_EQ(layer.inputs.size(), x.size());
     x = std::visit(ByHand{layer, x}, layer.parts);
@@ -104,15 +103,23 @@ std::vector<double> by_hand(const NetworkAnatomy& network, std::span<const float
   return x;
 }
 
-// Cells that every feature knows: what an unseen word means is not in the layers.
+// Cells that every feature and pair knows: what an unseen word means is not in the layers.
 std::vector<float> known_cells(const Schema& schema, Random& random) {
-  std::vector<float> cells = random_cells(schema, random);
-  for (std::size_t f = 0; f < cells.size(); ++f) {
-    const Feature& feature = schema.features[f];
-    if (feature.kind != FeatureKind::number)
-      cells[f] = static_cast<float>(random.below(num_own_words(feature)));
+  for (;;) {
+    std::vector<float> cells = random_cells(schema, random);
+    for (std::size_t f = 0; f < cells.size(); ++f) {
+      const Feature& feature = schema.features[f];
+      if (feature.kind != FeatureKind::number)
+        cells[f] = static_cast<float>(random.below(num_own_words(feature)));
+    }
+    const std::vector<double> row = encoded_row(schema, cells);
+    const auto is_known = [&](std::size_t p) {
+      return row[cells.size() + p] < static_cast<double>(schema.pairs[p].shares.size());
+    };
+    std::size_t known = 0;
+    while (known < schema.pairs.size() && is_known(known)) ++known;
+    if (known == schema.pairs.size()) return cells;
   }
-  return cells;
 }
 
 TEST(Anatomy, IsEnoughToComputeEveryNetwork) {
@@ -123,12 +130,12 @@ TEST(Anatomy, IsEnoughToComputeEveryNetwork) {
     ASSERT_EQ(opened.networks.size(), model.data().members.size());
     for (int i = 0; i < 10; ++i) {
       const std::vector<float> cells = known_cells(model.schema(), random);
-      std::vector<double> row;
-      for (std::size_t f = 0; f < cells.size(); ++f)
-        row.push_back(encode_cell(model.schema().features[f], cells[f]));
+      const std::vector<double> row = encoded_row(model.schema(), cells);
+      std::vector<double> wires(cells.begin(), cells.end());
+      wires.insert(wires.end(), row.begin() + std::ssize(cells), row.end());
       for (std::size_t m = 0; m < opened.networks.size(); ++m) {
         const double wanted = model.data().members[m].evaluate(row)[0];
-        ASSERT_NEAR(by_hand(opened.networks[m], cells)[0], wanted, 1e-3 * (1 + std::abs(wanted)))
+        ASSERT_NEAR(by_hand(opened.networks[m], wires)[0], wanted, 1e-3 * (1 + std::abs(wanted)))
             << "seed " << seed << ": " << model.architecture();
       }
     }

@@ -14,6 +14,7 @@ std::vector<Wire> input_wires(const Schema& schema) {
                      .learns_missing = feature.learns_missing,
                      .shares = feature.shares});
   }
+  for (const Pair& pair : schema.pairs) wires.push_back({.shares = pair.shares});
   return wires;
 }
 

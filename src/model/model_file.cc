@@ -48,6 +48,15 @@ Json feature_to_json(const Feature& feature) {
   return json;
 }
 
+Json pair_to_json(const Pair& pair, const Schema& schema) {
+  const std::vector<Feature>& features = schema.features;
+  return {{"columns",
+           Json::array({features[pair.first.feature].name, features[pair.second.feature].name})},
+          {"edges", Json::array({Json(pair.first.edges), Json(pair.second.edges)})},
+          {"codes", pair.codes},
+          {"shares", pair.shares}};
+}
+
 Json label_to_json(const Label& label) {
   Json json = {{"name", label.name},           {"task", to_word(label.task)},
                {"is_number", label.is_number}, {"negative", label.negative},
@@ -64,13 +73,16 @@ Json header_of(const ModelData& model) {
     architectures.push_back(to_string(member.architecture()));
   const SideColumns& beside = model.schema.beside;
   const auto weight = beside.find(Role::weight);
-  return {{"espalier", model.version},
-          {"label", label_to_json(model.schema.label)},
-          {"weight", weight == beside.end() ? "" : weight->second},
-          {"features", features},
-          {"monotone_calibrators", to_word(model.calibrators)},
-          {"architectures", architectures},
-          {"training", Json::parse(model.training_json)}};
+  Json header = {{"espalier", model.version},
+                 {"label", label_to_json(model.schema.label)},
+                 {"weight", weight == beside.end() ? "" : weight->second},
+                 {"features", features},
+                 {"monotone_calibrators", to_word(model.calibrators)},
+                 {"architectures", architectures},
+                 {"training", Json::parse(model.training_json)}};
+  for (const Pair& pair : model.schema.pairs)
+    header["pairs"].push_back(pair_to_json(pair, model.schema));
+  return header;
 }
 
 template <class Enum>
@@ -102,6 +114,17 @@ std::vector<float> get_floats(const Reader& reader, const Json& json, const char
   return values;
 }
 
+// Shares are the weights of a mean.
+void check_shares(const std::vector<float>& shares,
+                  const std::function<void(bool, std::string_view)>& require) {
+  double total = 0;
+  for (const float share : shares) {
+    require(share >= 0, "a negative share");
+    total += share;
+  }
+  require(total > 0 && std::isfinite(total), "shares without a sum");
+}
+
 void check_feature(const Reader& reader, const Feature& feature) {
   const auto require = [&](bool holds, std::string_view what) {
     if (!holds) reader.fail(fmt::format("header: feature '{}': {}", feature.name, what));
@@ -117,12 +140,7 @@ void check_feature(const Reader& reader, const Feature& feature) {
     require(feature.monotonicity == Monotonicity::none, "a category cannot be monotone");
     require(feature.keypoints.empty() && !feature.learns_missing, "a category has no keypoints");
     require(distinct.size() == num_own, "words repeat");
-    double total = 0;
-    for (const float share : feature.shares) {
-      require(share >= 0, "a negative share");
-      total += share;
-    }
-    require(total > 0 && std::isfinite(total), "shares without a sum");
+    check_shares(feature.shares, require);
     return;
   }
   require(feature.shares.empty() && !feature.pools_rare, "shares without categories");
@@ -152,6 +170,47 @@ Feature feature_from_json(const Reader& reader, const Json& json) {
   feature.not_missing = get_not_missing(json);
   check_feature(reader, feature);
   return feature;
+}
+
+Pair::Side side_from_json(const Reader& reader, const Json& column, const Json& edges,
+                          const Schema& schema) {
+  const auto name = column.get<std::string>();
+  const auto require = [&](bool holds, std::string_view what) {
+    if (!holds) reader.fail(fmt::format("header: pair of '{}': {}", name, what));
+  };
+  const auto found = std::ranges::find(schema.features, name, &Feature::name);
+  require(found != schema.features.end(), "no such feature");
+  require(found->monotonicity == Monotonicity::none, "a monotone feature cannot be crossed");
+  Pair::Side side{.feature = static_cast<std::size_t>(found - schema.features.begin())};
+  for (const Json& edge : edges) side.edges.push_back(get_float(reader, edge));
+  require(!side.edges.empty(), "one bin only");
+  for (std::size_t e = 1; e < side.edges.size(); ++e)
+    require(side.edges[e - 1] < side.edges[e], "edges do not rise");
+  return side;
+}
+
+Pair pair_from_json(const Reader& reader, const Json& json, const Schema& schema) {
+  const Json& columns = get_list(reader, json, "columns");
+  const Json& edges = get_list(reader, json, "edges");
+  const auto require = [&](bool holds, std::string_view what) {
+    if (!holds) reader.fail(fmt::format("header: a pair: {}", what));
+  };
+  require(columns.size() == 2 && edges.size() == 2 && edges[0].is_array() && edges[1].is_array(),
+          "wanted two columns with their edges");
+  Pair pair{.first = side_from_json(reader, columns[0], edges[0], schema),
+            .second = side_from_json(reader, columns[1], edges[1], schema),
+            .codes = {},
+            .shares = get_floats(reader, json, "shares")};
+  require(pair.first.feature != pair.second.feature, "a column crossed with itself");
+  check_shares(pair.shares, require);
+  for (const Json& code : get_list(reader, json, "codes")) {
+    const bool fits = code.is_number_unsigned() && code.get<std::uint64_t>() <= pair.shares.size();
+    require(fits, "a code without a share");
+    pair.codes.push_back(code.get<std::int32_t>());
+  }
+  require(pair.codes.size() == pair.first.num_bins() * pair.second.num_bins(),
+          "codes and bins do not match");
+  return pair;
 }
 
 Label label_from_json(const Reader& reader, const Json& json) {
@@ -187,6 +246,10 @@ Schema schema_from_json(const Reader& reader, const Json& header) {
       reader.fail("header: two columns of the same name");
   }
   if (schema.features.empty()) reader.fail("header: no features");
+  if (!header.contains("pairs")) return schema;
+  for (const Json& json : get_list(reader, header, "pairs"))
+    schema.pairs.push_back(pair_from_json(reader, json, schema));
+  if (schema.pairs.empty()) reader.fail("header: an empty list of pairs");
   return schema;
 }
 

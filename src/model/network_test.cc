@@ -90,7 +90,7 @@ TEST(Network, EveryScoreOfSeveralIsThatOfTheReference) {
       ASSERT_EQ(network.num_scores(), kScores);
       for (float& p : network.params()) p = static_cast<float>(random.uniform());
       // Two tiles and a part of a third.
-      Dataset data{.num_rows = 150, .num_features = schema.features.size()};
+      Dataset data{.num_rows = 150, .num_features = num_inputs(schema)};
       for (std::size_t r = 0; r < data.num_rows; ++r) {
         for (const double cell : random_row(network, random))
           data.cells.push_back(static_cast<float>(cell));

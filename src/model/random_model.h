@@ -8,9 +8,12 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "data/encode.h"
+#include "data/pairs.h"
 #include "espalier/model.h"
 #include "model/model_data.h"
 
@@ -60,6 +63,40 @@ inline Feature random_feature(Random& random, std::string name) {
   return feature;
 }
 
+// Bins of an encoded feature: among its positions, missing cells apart or not, or its codes.
+inline Pair::Side random_side(std::size_t index, const Feature& feature, Random& random) {
+  Pair::Side side{.feature = index};
+  const auto most =
+      feature.kind == FeatureKind::category ? feature.words.size() + 1 : feature.keypoints.size();
+  for (std::uint64_t e = 0; e < 1 + random.below(5); ++e) {
+    const double edge = random.uniform() * static_cast<double>(most - 1);
+    side.edges.push_back(static_cast<float>(random.uniform() < 0.5 ? std::floor(edge) : edge));
+  }
+  std::sort(side.edges.begin(), side.edges.end());
+  side.edges.erase(std::unique(side.edges.begin(), side.edges.end()), side.edges.end());
+  return side;
+}
+
+// Crosses free features, if there are two.
+inline void add_random_pairs(Random random, Schema& schema) {
+  std::vector<std::size_t> free;
+  for (std::size_t f = 0; f < schema.features.size(); ++f) {
+    if (schema.features[f].monotonicity == Monotonicity::none) free.push_back(f);
+  }
+  const std::uint64_t count = free.size() < 2 ? 0 : random.below(3);
+  for (std::uint64_t p = 0; p < count; ++p) {
+    random.shuffle(std::span(free));
+    Pair pair{.first = random_side(free[0], schema.features[free[0]], random),
+              .second = random_side(free[1], schema.features[free[1]], random)};
+    for (std::uint64_t c = 0; c <= random.below(6); ++c)
+      pair.shares.push_back(static_cast<float>(0.1 + random.uniform()));
+    for (std::size_t cell = 0; cell < pair.first.num_bins() * pair.second.num_bins(); ++cell)
+      pair.codes.push_back(static_cast<std::int32_t>(random.below(pair.shares.size() + 1)));
+    for (std::size_t i = 0; i < pair.codes.size(); i += 2) pair.codes[i] = 0;
+    schema.pairs.push_back(std::move(pair));
+  }
+}
+
 inline Schema random_schema(Random& random) {
   Schema schema;
   const auto count = 2 + random.below(6);
@@ -75,6 +112,7 @@ inline Schema random_schema(Random& random) {
   }
   schema.label.offset = static_cast<float>(random.normal());
   schema.label.scale = static_cast<float>(0.1 + random.uniform());
+  add_random_pairs(random.split(77), schema);
   return schema;
 }
 
@@ -173,6 +211,15 @@ inline std::vector<float> random_cells(const Schema& schema, Random& random) {
     }
   }
   return cells;
+}
+
+// The cells of such a row as a network reads them.
+inline std::vector<double> encoded_row(const Schema& schema, std::span<const float> cells) {
+  std::vector<float> row;
+  for (std::size_t f = 0; f < cells.size(); ++f)
+    row.push_back(encode_cell(schema.features[f], cells[f]));
+  for (const Pair& pair : schema.pairs) row.push_back(encode_pair(pair, row.data()));
+  return {row.begin(), row.end()};
 }
 
 }  // namespace espalier

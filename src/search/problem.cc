@@ -10,6 +10,7 @@
 #include "core/random.h"
 #include "espalier/error.h"
 #include "objective/label.h"
+#include "train/interaction_search.h"
 #include "train/prepare.h"
 #include "train/streams.h"
 #include "train/train_on.h"
@@ -82,11 +83,15 @@ Problem pose(const Table& table, const TrainOptions& options, const TuneOptions&
   check(options, tune, control);
   TrainOptions base = options;
   if (tune.folds > 0) base.valid_fraction = 0;
-  const Prepared prepared =
-      prepare({.table = table}, base, {.valid = control.valid, .warning = control.warning});
+  const TrainControl once = {
+      .valid = control.valid, .warning = control.warning, .stop = control.stop};
+  Prepared prepared = prepare({.table = table}, base, once);
   if (tune.folds == 0 && prepared.valid.num_rows == 0)
     throw Error(ErrorKind::data,
                 fmt::format("{}: no rows are left to choose settings on", table.name));
+  ThreadPool pool(base.threads);
+  settle_interactions(base.interactions, prepared, pool, once);
+  base.interactions = prepared.options->interactions;
   Problem problem{.table = table,
                   .valid = control.valid,
                   .num_folds = tune.folds,

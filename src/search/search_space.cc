@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/random.h"
+#include "data/pairs.h"
 #include "espalier/error.h"
 #include "model/builder.h"
 #include "model/model_data.h"
@@ -204,7 +205,7 @@ void SearchSpace::require_buildable(const SettledOptions& options) const {
   Architecture architecture = parse_architecture(options->architecture);
   for (LayerSpec& layer : architecture.layers) {
     if (layer.wiring != Wiring::crystals) continue;
-    require_places(layer, schema_.features.size());
+    require_places(layer, num_inputs(schema_));
     layer.wiring = Wiring::random;  // whatever wires the search chooses, the sizes are the same
   }
   build_layers(architecture, input_wires(schema_), options->monotone_calibrators, Random(0));

@@ -151,6 +151,10 @@ std::vector<Step> compile(const Network& network) {
 Program compile(const Model& model) {
   Program program;
   for (const Feature& feature : model.schema().features) program.cells.push_back(cell_of(feature));
+  for (const Pair& pair : model.schema().pairs) {
+    program.pairs.push_back(
+        {pair.first.feature, pair.second.feature, pair.first.edges, pair.second.edges, pair.codes});
+  }
   for (const Network& member : model.data().members) program.members.push_back(compile(member));
   const auto num_scores = static_cast<std::size_t>(model.data().members.front().num_scores());
   const Label& label = model.schema().label;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "data/encode.h"
+#include "data/pairs.h"
 #include "serve/lane_order.h"
 
 namespace espalier {
@@ -27,6 +28,12 @@ float encode(const CategoryCell& cell, float x) noexcept {
 
 std::size_t num_outputs(const Step& step) {
   return std::visit([](const auto& own) { return own.num_outputs(); }, step);
+}
+
+float encode(const PairCell& pair, const float* cells) noexcept {
+  const std::size_t i = bin_of(pair.first_edges, cells[pair.first]);
+  const std::size_t j = bin_of(pair.second_edges, cells[pair.second]);
+  return static_cast<float>(pair.codes[i * (pair.second_edges.size() + 1) + j]);
 }
 
 }  // namespace
@@ -70,12 +77,15 @@ const float* MemberRunner::row(float* scratch) const noexcept {
 }
 
 Interpreter::Interpreter(Program program)
-    : cells_(std::move(program.cells)), scores_(std::move(program.scores)), link_(program.link) {
+    : cells_(std::move(program.cells)),
+      pairs_(std::move(program.pairs)),
+      scores_(std::move(program.scores)),
+      link_(program.link) {
   for (std::vector<Step>& steps : program.members) {
-    members_.emplace_back(std::move(steps), num_cells());
+    members_.emplace_back(std::move(steps), num_inputs());
     member_scratch_size_ = std::max(member_scratch_size_, members_.back().scratch_size());
   }
-  outputs_begin_ = kTile * num_cells();
+  outputs_begin_ = kTile * num_inputs();
   members_begin_ = outputs_begin_ + kTile * num_scores() * members_.size();
 }
 
@@ -85,8 +95,10 @@ void Interpreter::run(const float* rows, std::size_t count, Output output, float
     const std::size_t now = std::min<std::size_t>(kTile, count - first);
     float* encoded = scratch;
     for (std::size_t r = 0; r < now; ++r) {
+      const float* const row = encoded;
       for (const Cell& cell : cells_)
         *encoded++ = std::visit([x = *rows++](const auto& own) { return encode(own, x); }, cell);
+      for (const PairCell& pair : pairs_) *encoded++ = encode(pair, row);
     }
     run_encoded(scratch, now, scratch, out);
     if (output == Output::prediction) link({out, now * num_scores()});
@@ -103,7 +115,7 @@ void Interpreter::run_encoded(const float* rows, std::size_t count, float* scrat
     } else {
       score_tile(rows, now, scratch, out);
     }
-    rows += now * num_cells();
+    rows += now * num_inputs();
     out += now * num_scores();
   }
 }
@@ -115,9 +127,9 @@ void Interpreter::link(std::span<float> scores) const noexcept {
 void Interpreter::score_rows(const float* rows, std::size_t count, float* scratch,
                              float* out) const noexcept {
   float* outputs = scratch + outputs_begin_;  // [member][score]
-  for (std::size_t r = 0; r < count; ++r, rows += num_cells()) {
+  for (std::size_t r = 0; r < count; ++r, rows += num_inputs()) {
     for (std::size_t m = 0; m < members_.size(); ++m) {
-      std::copy_n(rows, num_cells(), scratch + members_begin_);
+      std::copy_n(rows, num_inputs(), scratch + members_begin_);
       std::copy_n(members_[m].row(scratch + members_begin_), num_scores(),
                   outputs + m * num_scores());
     }
@@ -132,8 +144,8 @@ void Interpreter::score_tile(const float* rows, std::size_t count, float* scratc
   float* in = scratch + members_begin_;
   for (std::size_t m = 0; m < members_.size(); ++m) {
     for (std::size_t r = 0; r < kTile; ++r) {
-      const float* row = rows + (r < count ? r : 0) * num_cells();
-      for (std::size_t f = 0; f < num_cells(); ++f) in[f * kTile + r] = row[f];
+      const float* row = rows + (r < count ? r : 0) * num_inputs();
+      for (std::size_t f = 0; f < num_inputs(); ++f) in[f * kTile + r] = row[f];
     }
     std::copy_n(members_[m].tile(in), size, outputs + m * size);
   }

@@ -40,6 +40,8 @@ class Interpreter {
   explicit Interpreter(Program program);
 
   std::size_t num_cells() const { return cells_.size(); }
+  /// Of an encoded row: the cells, then the pairs of them.
+  std::size_t num_inputs() const { return cells_.size() + pairs_.size(); }
   std::size_t num_scores() const { return scores_.size(); }
   /// Floats, on a cache line.
   std::size_t scratch_size() const { return members_begin_ + member_scratch_size_; }
@@ -61,6 +63,7 @@ class Interpreter {
   float score(std::size_t s, const float* outputs, std::size_t stride) const noexcept;
 
   std::vector<Cell> cells_;
+  std::vector<PairCell> pairs_;
   std::vector<MemberRunner> members_;
   std::vector<ScoreUnits> scores_;
   Link link_;

@@ -6,7 +6,8 @@
 // Numbers are floats unless a formula says double; every operation rounds to nearest, and
 // fma(a, b, c) rounds a * b + c once. A row goes this way:
 //
-//   encode      each raw cell becomes a position or a code: NumberCell, CategoryCell
+//   encode      each raw cell becomes a position or a code: NumberCell, CategoryCell; behind them
+//               pairs of encoded cells become codes: PairCell
 //   members     each runs its steps in turn on the encoded cells; a step reads the wires (the
 //               values) of the step before it, and the last one leaves num_scores() wires
 //   mean        of score s, in double: (0 + member 0 + member 1 + ...) / number of members
@@ -50,6 +51,17 @@ struct CategoryCell {
 };
 
 using Cell = std::variant<NumberCell, CategoryCell>;
+
+/// A category that is made of two encoded cells: codes[i * (second_edges.size() + 1) + j], where i is
+/// the number of first_edges that are <= the cell `first`, and j that of second_edges that are <= the
+/// cell `second`.
+struct PairCell {
+  std::size_t first = 0;  // of Program::cells
+  std::size_t second = 0;
+  std::vector<float> first_edges;  // strictly increasing
+  std::vector<float> second_edges;
+  std::vector<std::int32_t> codes;
+};
 
 /// From a result y in [1, 2] to the units of its table: fma(range, y - 1, low), range >= 0.
 struct WayBack {
@@ -179,10 +191,12 @@ using Step = std::variant<CellStep, CalibratorStep, LinearStep, LatticeStep, Gat
 
 struct Program {
   std::vector<Cell> cells;                 // of a row, in order
+  std::vector<PairCell> pairs;             // encoded behind the cells
   std::vector<std::vector<Step>> members;  // at least one, each with at least one step
   std::vector<ScoreUnits> scores;
   Link link = Link::identity;
 
+  std::size_t num_inputs() const { return cells.size() + pairs.size(); }
   std::size_t num_scores() const { return scores.size(); }
 };
 

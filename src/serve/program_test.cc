@@ -41,6 +41,16 @@ float encode(const CategoryCell& cell, float x) {
   return static_cast<float>(cell.num_words);
 }
 
+float encode(const PairCell& pair, const Wires& encoded) {
+  const auto below = [](const Wires& edges, float x) {
+    return static_cast<std::size_t>(
+        std::count_if(edges.begin(), edges.end(), [x](float edge) { return edge <= x; }));
+  };
+  const std::size_t i = below(pair.first_edges, encoded.at(pair.first));
+  const std::size_t j = below(pair.second_edges, encoded.at(pair.second));
+  return static_cast<float>(pair.codes.at(i * (pair.second_edges.size() + 1) + j));
+}
+
 float way_back(WayBack back, float y) { return std::fma(back.range, y - 1, back.low); }
 
 // `u` in [0, last].
@@ -166,6 +176,7 @@ Wires run_by_hand(const Program& program, const float* row, Output output) {
   Wires encoded;
   for (const Cell& cell : program.cells)
     encoded.push_back(std::visit([&](const auto& own) { return encode(own, *row++); }, cell));
+  for (const PairCell& pair : program.pairs) encoded.push_back(encode(pair, encoded));
   std::vector<double> sums(program.num_scores());
   for (const std::vector<Step>& steps : program.members) {
     Wires wires = encoded;

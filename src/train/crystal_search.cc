@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/stopwatch.h"
+#include "data/pairs.h"
 #include "espalier/error.h"
 #include "layers/lattices.h"
 #include "model/model_data.h"
@@ -58,7 +59,7 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
                                  const ProgressOfRows& progress) {
   Random random = Random(p.options->seed).split(kCrystalStream);
   const std::vector<Group> groups =
-      cover_pairs(static_cast<int>(p.schema.features.size()), wanted.group_size, random);
+      cover_pairs(static_cast<int>(num_inputs(p.schema)), wanted.group_size, random);
   LayerSpec gather{.kind = LayerKind::gather};
   for (const Group& group : groups)
     gather.wires.insert(gather.wires.end(), group.begin(), group.end());
@@ -87,7 +88,7 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
       .run();
   constexpr int kLattices = 2;  // the third layer
   const Layer& lattices = network.layer(kLattices);
-  Interactions interactions(static_cast<int>(p.schema.features.size()));
+  Interactions interactions(static_cast<int>(num_inputs(p.schema)));
   for (int g = 0; g < lattices.num_units(); ++g) {
     const float* theta = network.layer_params(kLattices) + lattices.unit_begin(g);
     interactions.add(groups[static_cast<std::size_t>(g)],
@@ -101,15 +102,15 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
 void settle_wiring(Prepared& p, ThreadPool& pool, const TrainControl& control) {
   LayerSpec& first = p.architecture.layers.front();
   if (first.wiring != Wiring::crystals) return;
-  require_places(first, p.schema.features.size());
+  require_places(first, num_inputs(p.schema));
   const Stopwatch watch;
   const auto rows = static_cast<std::int64_t>(p.train.num_rows);
-  p.search_rows = rows * search_epochs(p);
+  const std::int64_t before = std::exchange(p.search_rows, p.search_rows + rows * search_epochs(p));
   Progress told{.options = &*p.options,
                 .rows_total = p.search_rows + rows * p.options->epochs * p.options->ensemble};
   const auto tell = [&](std::int64_t rows_done, double loss) {
     if (!control.progress) return;
-    told.rows_done = rows_done;
+    told.rows_done = before + rows_done;
     told.loss = loss;
     told.seconds = watch.seconds();
     control.progress(told);
@@ -120,7 +121,7 @@ void settle_wiring(Prepared& p, ThreadPool& pool, const TrainControl& control) {
   for (const Group& group : search_groups(p, first, keypoints, pool, control, tell))
     settled.wires.insert(settled.wires.end(), group.begin(), group.end());
   first = settled;
-  p.search_seconds = watch.seconds();
+  p.search_seconds += watch.seconds();
   p.search_stopped = control.stop.stop_requested();
 }
 

@@ -16,6 +16,7 @@
 #include "espalier/error.h"
 #include "model/builder.h"
 #include "objective/label.h"
+#include "train/presets.h"
 #include "train/streams.h"
 
 namespace espalier {
@@ -164,7 +165,8 @@ Prepared prepare(const Source& source, const TrainOptions& options, const TrainC
       build_features(table, options, rows.train, [&](const std::string& m) { warn(control, m); });
   Prepared p{.options = settle(options, schema.label, schema.features, rows.train.size()),
              .schema = std::move(schema),
-             .valid_is_split_off = control.valid == nullptr && source.rows == nullptr};
+             .valid_is_split_off = control.valid == nullptr && source.rows == nullptr,
+             .finds_interactions = finds_interactions(options.architecture)};
   fit(source, rows, control.valid, p);
   warn_of_close_labels(p.schema.label, control);
   return p;

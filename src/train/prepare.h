@@ -21,7 +21,9 @@ struct Prepared {
   Dataset valid = {};
   bool valid_is_split_off = false;  // from the table that is trained on
   float class_scale[2] = {1, 1};    // what balancing multiplied the weights of train with
-  // Of settle_wiring:
+  bool finds_interactions = false;  // the preset suits pairs that are found by search
+  // Of settle_interactions and settle_wiring:
+  std::vector<Choice> choices = {};
   double search_seconds = 0;
   std::int64_t search_rows = 0;  // trained on
   bool search_stopped = false;

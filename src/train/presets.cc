@@ -177,6 +177,7 @@ std::string monotonic_dnn(const Request& request) {
 }
 
 constexpr Recipe kOurs;
+constexpr Recipe kDeep = {.finds_interactions = true};
 constexpr Recipe kWithoutDecay = {.weight_decay = 0};
 constexpr Recipe kMinMax = {.weight_decay = 0, .rate = 4};  // a row moves one piece of the many
 constexpr Recipe kPaper = {.initialization = Initialization::paper,
@@ -195,10 +196,10 @@ struct Kind {
 };
 
 constexpr Kind kKinds[] = {
-    {"dln", true, deep_lattice_network, kOurs},
+    {"dln", true, deep_lattice_network, kDeep},
     {"dln-paper", true, paper_network, kPaper},
-    {"dln-lattice", true, lattice_of_lattices, kOurs},
-    {"dln-one-lattice", true, one_deep_lattice, kOurs},
+    {"dln-lattice", true, lattice_of_lattices, kDeep},
+    {"dln-one-lattice", true, one_deep_lattice, kDeep},
     {"calibrated-linear", false, calibrated_linear, kOurs},
     {"calibrated-lattice", false, calibrated_lattice, kOurs},
     {"random-lattices", true, random_lattices, kOurs},
@@ -250,6 +251,11 @@ std::vector<std::string> preset_names() {
 }
 
 bool is_preset(std::string_view text) { return find_kind(text) != nullptr; }
+
+bool finds_interactions(std::string_view architecture) {
+  const Kind* kind = find_kind(architecture);
+  return kind != nullptr && kind->recipe.finds_interactions;
+}
 
 std::optional<Preset> find_preset(const std::string& text, std::size_t rows,
                                   const std::vector<Feature>& features) {

@@ -13,6 +13,7 @@
 #include "espalier/error.h"
 #include "model/builder.h"
 #include "objective/metrics.h"
+#include "train/interactions.h"
 #include "train/presets.h"
 
 namespace espalier {
@@ -25,6 +26,8 @@ bool is_open(const Field& field, const Value& value) {
     return to_word(value) == "automatic";
   } else if constexpr (std::is_arithmetic_v<Value>) {
     return static_cast<double>(value) == field.chooses;
+  } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
+    return std::string_view(field.name) == "interactions" && leaves_interactions_open(value);
   } else {
     return false;
   }
@@ -96,6 +99,7 @@ SettledOptions settle(TrainOptions options, const Label& label,
   choose(options.ensemble, 0, preset && rows < 5000 ? recipe.ensemble : 1);
   choose(options.batch_size, 0, batch_size_for(rows));
   choose(options.epochs, 0, epochs_for(rows, options.batch_size));
+  if (leaves_interactions_open(options.interactions)) options.interactions = {"none"};
   return SettledOptions(std::move(options));
 }
 

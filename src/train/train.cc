@@ -16,6 +16,8 @@
 #include "train/checkpoint.h"
 #include "train/crystal_search.h"
 #include "train/initialize.h"
+#include "train/interaction_search.h"
+#include "train/interactions.h"
 #include "train/prepare.h"
 #include "train/rotation.h"
 #include "train/settled_options.h"
@@ -114,7 +116,8 @@ class Session {
             .valid_metrics = metrics,
             .stopped = control_.stop.stop_requested(),
             .seconds = watch_.seconds(),
-            .search_seconds = p_.search_seconds};
+            .search_seconds = p_.search_seconds,
+            .choices = p_.choices};
   }
 
  private:
@@ -251,6 +254,22 @@ class Session {
 
 }  // namespace
 
+namespace {
+
+// Where the options leave the choice open: what an earlier run has chosen, if this one continues it.
+std::vector<std::string> wanted_interactions(const TrainOptions& options,
+                                             const std::optional<Checkpoint>& checkpoint) {
+  if (!checkpoint || !leaves_interactions_open(options.interactions)) return options.interactions;
+  TrainOptions earlier;
+  for (const auto& [name, value] : checkpoint->fingerprint.options) {
+    if (name == "interactions")
+      apply_json(earlier, fmt::format("{{\"{}\": {}}}", name, value), "checkpoint");
+  }
+  return earlier.interactions;
+}
+
+}  // namespace
+
 TrainResult train_on(const Source& source, const TrainOptions& options,
                      const TrainControl& control) {
   CheckpointFile file(control);
@@ -261,6 +280,7 @@ TrainResult train_on(const Source& source, const TrainOptions& options,
   LayerSpec& first = prepared.architecture.layers.front();
   if (checkpoint && first.wiring == Wiring::crystals)
     first = parse_architecture(checkpoint->network.architecture).layers.front();
+  settle_interactions(wanted_interactions(options, checkpoint), prepared, pool, control);
   settle_wiring(prepared, pool, control);
   return Session(prepared, control, file, pool, watch).run(std::move(checkpoint));
 }

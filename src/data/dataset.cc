@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/dataset.h"
+
+namespace espalier {
+
+Dataset subset(const Dataset& data, const Rows& rows) {
+  Dataset part{.num_rows = rows.size(), .num_features = data.num_features};
+  part.cells.reserve(rows.size() * data.num_features);
+  for (const std::uint32_t row : rows) {
+    part.cells.insert(part.cells.end(), data.row(row), data.row(row + 1));
+    if (!data.labels.empty()) part.labels.push_back(data.labels[row]);
+    for (const Role role : kSideRoles) {
+      const std::vector<float>& cells = data.beside[role];
+      if (!cells.empty()) part.beside[role].push_back(cells[row]);
+    }
+  }
+  return part;
+}
+
+}  // namespace espalier

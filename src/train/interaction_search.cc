@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/interaction_search.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "core/stopwatch.h"
+#include "data/pairs.h"
+#include "model/model_data.h"
+#include "objective/loss.h"
+#include "train/initialize.h"
+#include "train/interactions.h"
+#include "train/screen.h"
+#include "train/split.h"
+#include "train/streams.h"
+#include "train/trainer.h"
+
+namespace espalier {
+
+namespace {
+
+constexpr std::size_t kFewestRows = 1000;  // below, a screen finds chance
+constexpr std::size_t kFolds = 3;
+constexpr std::size_t kMostColumns = 40;  // more are screened one by one first
+constexpr int kScreenBins = 32;
+constexpr int kBins[] = {16, 32, 64};
+constexpr double kStandsOut = 2;       // standard deviations, of the gain that a screen sees
+constexpr double kClear = 3;           // and of the fall of the loss that a network shows
+constexpr std::size_t kMostTried = 4;  // pairs
+constexpr float kProbe = 0.25f;        // how far slopes are compared for a curvature
+
+// How many rows are searched: enough to see what is worth it. Of a wide table a tenth, so that the
+// search is about a tenth of the time.
+std::size_t rows_to_search(std::size_t rows, std::size_t columns) {
+  constexpr std::size_t kMost = 20'000, kMostOfWide = 4000;
+  return std::min(rows, columns <= kMostColumns ? kMost : std::max(kMostOfWide, rows / 10));
+}
+
+// The loss of each row times its weight.
+std::vector<double> losses_of(const Label& label, const Dataset& data,
+                              const std::vector<float>& outputs) {
+  std::vector<double> losses;
+  for (std::uint32_t r = 0; r < data.num_rows; ++r) {
+    LossSum sum;
+    float slope;
+    add_losses(label, data, {&r, 1}, &outputs[r], &slope, sum);
+    losses.push_back(sum.loss);
+  }
+  return losses;
+}
+
+// The slope of the loss of each row with respect to the output, times the row's weight.
+std::vector<float> slopes_of(const Label& label, const Dataset& data, std::vector<float> outputs,
+                             float move) {
+  for (float& output : outputs) output += move;
+  Rows rows(data.num_rows);
+  std::iota(rows.begin(), rows.end(), 0u);
+  std::vector<float> slopes(data.num_rows);
+  LossSum ignored;
+  add_losses(label, data, rows, outputs.data(), slopes.data(), ignored);
+  return slopes;
+}
+
+// Adds the slopes and curvatures of some rows.
+void add_slopes(const Label& label, const Dataset& data, const std::vector<float>& outputs,
+                ScreenRows& rows) {
+  const std::vector<float> own = slopes_of(label, data, outputs, 0);
+  const std::vector<float> above = slopes_of(label, data, outputs, kProbe);
+  const std::vector<float> below = slopes_of(label, data, outputs, -kProbe);
+  rows.slopes.insert(rows.slopes.end(), own.begin(), own.end());
+  for (std::size_t r = 0; r < own.size(); ++r)
+    rows.curvatures.push_back(std::max(0.0f, (above[r] - below[r]) / (2 * kProbe)));
+}
+
+// How much lower the losses of one network are than those of another on the same rows.
+struct Fall {
+  double mean = 0;
+  double error = 0;
+
+  bool is_clear() const { return mean > 0 && mean > kClear * error; }
+};
+
+Fall fall_of(const std::vector<double>& from, const std::vector<double>& to) {
+  double sum = 0, squares = 0;
+  for (std::size_t r = 0; r < from.size(); ++r) {
+    sum += from[r] - to[r];
+    squares += (from[r] - to[r]) * (from[r] - to[r]);
+  }
+  const auto count = static_cast<double>(from.size());
+  const double mean = sum / count;
+  return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean) / count)};
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+class Search {
+ public:
+  Search(const Prepared& prepared, ThreadPool& pool, const TrainControl& control)
+      : p_(prepared),
+        pool_(pool),
+        control_(control),
+        random_(Random(prepared.options->seed).split(kInteractionStream)),
+        short_(with_epochs(prepared.options, (prepared.options->epochs + 1) / 2)) {
+    Rows rows(p_.train.num_rows);
+    std::iota(rows.begin(), rows.end(), 0u);
+    random_.split(1).shuffle(std::span(rows));
+    rows.resize(rows_to_search(rows.size(), p_.schema.features.size()));
+    std::ranges::sort(rows);
+    std::vector<double> labels;
+    for (const std::uint32_t row : rows) labels.push_back(p_.train.labels[row]);
+    for (const Split& fold : deal_folds(rows, labels, kFolds, random_.split(2)))
+      folds_.push_back({subset(p_.train, fold.train), subset(p_.train, fold.valid)});
+  }
+
+  // The pairs that are worth it, with their bins.
+  std::vector<PairWish> find() {
+    std::vector<PairWish> chosen;
+    const std::vector<PairGain> standing_out = screen();
+    std::vector<double> losses;
+    if (!standing_out.empty()) losses = losses_with(chosen);
+    const double before = losses.empty() ? 0 : mean_of(losses);
+    for (const PairGain& pair : standing_out) {
+      if (is_stopped()) break;
+      std::vector<double> with;
+      const PairWish best = best_bins(chosen, {pair.first, pair.second}, with);
+      if (!fall_of(losses, with).is_clear()) continue;
+      chosen.push_back(best);
+      losses = std::move(with);
+    }
+    if (standing_out.empty()) {
+      why_ = "no pair of columns without a direction stands out";
+    } else if (chosen.empty()) {
+      why_ = fmt::format("of {} that stand out none lowers the loss of held-out rows clearly",
+                         standing_out.size());
+    } else {
+      why_ = fmt::format("the loss of held-out rows is {:.3g} % lower",
+                         100 * (1 - mean_of(losses) / before));
+    }
+    return chosen;
+  }
+
+  // Named pairs, each with a number of bins.
+  std::vector<PairWish> choose_bins(std::vector<PairWish> pairs) {
+    std::vector<PairWish> chosen;
+    for (const PairWish& pair : pairs) {
+      std::vector<double> ignored;
+      chosen.push_back(pair.bins > 0 || is_stopped() ? pair : best_bins(chosen, pair, ignored));
+    }
+    return chosen;
+  }
+
+  bool is_stopped() const { return control_.stop.stop_requested(); }
+  std::int64_t rows_done() const { return rows_done_; }
+  const std::string& why() const { return why_; }
+
+ private:
+  struct Fold {
+    Dataset train;
+    Dataset held_out;
+  };
+
+  static SettledOptions with_epochs(const SettledOptions& options, int epochs) {
+    TrainOptions changed = *options;
+    changed.epochs = epochs;
+    return SettledOptions(std::move(changed));
+  }
+
+  // Trains a network on the rows of a fold that it does not hold out; returns its outputs for those
+  // that it does.
+  std::vector<float> outputs_of(const Fold& fold, const Schema& schema,
+                                const SettledOptions& options) {
+    const Random random = random_.split(4);
+    Network network(p_.architecture, input_wires(schema), options->monotone_calibrators,
+                    random.split(1));
+    initialize(fold.train, options, random.split(2), network);
+    const Dataset no_rows;
+    const std::int64_t before = rows_done_;
+    Trainer trainer(
+        {.options = &options,
+         .label = &schema.label,
+         .train = &fold.train,
+         .valid = &no_rows,
+         .pool = &pool_,
+         .stop = control_.stop,
+         .on_progress = [&](std::int64_t rows, double loss) { tell(before + rows, loss); },
+         .on_epoch = [](const Epoch&) {},
+         .on_run = [] {},
+         .on_stop = [] {}},
+        network, random.split(3));
+    trainer.run();
+    rows_done_ = before + trainer.rows_done();
+    return network_outputs(network, fold.held_out, pool_);
+  }
+
+  // The losses of the rows that the first fold holds out, with some pairs.
+  std::vector<double> losses_with(const std::vector<PairWish>& pairs) {
+    Schema schema = p_.schema;
+    Fold fold = folds_.front();
+    for (const PairWish& pair : pairs) {
+      schema.pairs.push_back(fit_pair(schema, pair.first, pair.second, pair.bins,
+                                      p_.options->max_categories, fold.train));
+    }
+    append_pairs(schema.pairs, fold.train);
+    append_pairs(schema.pairs, fold.held_out);
+    return losses_of(schema.label, fold.held_out, outputs_of(fold, schema, p_.options));
+  }
+
+  PairWish best_bins(std::vector<PairWish> chosen, PairWish pair, std::vector<double>& losses) {
+    PairWish best = pair;
+    chosen.push_back(pair);
+    for (const int bins : kBins) {
+      chosen.back().bins = bins;
+      std::vector<double> own = losses_with(chosen);
+      if (best.bins == 0 || mean_of(own) < mean_of(losses)) {
+        best = chosen.back();
+        losses = std::move(own);
+      }
+    }
+    return best;
+  }
+
+  // Fills the bins of some columns, fold after fold.
+  void fill_bins(const std::vector<std::size_t>& columns, ScreenRows& rows) const {
+    rows.bins.clear();
+    rows.num_bins.clear();
+    for (const std::size_t column : columns) {
+      const Pair::Side side = fit_side(p_.schema, column, kScreenBins, folds_.front().train);
+      std::vector<std::uint16_t>& bins = rows.bins.emplace_back();
+      for (const Fold& fold : folds_) {
+        for (std::size_t r = 0; r < fold.held_out.num_rows; ++r)
+          bins.push_back(
+              static_cast<std::uint16_t>(bin_of(side.edges, fold.held_out.row(r)[column])));
+      }
+      rows.num_bins.push_back(side.num_bins());
+    }
+  }
+
+  // Columns without a direction; of many those that say most of the label alone.
+  std::vector<std::size_t> free_columns() {
+    std::vector<std::size_t> columns;
+    for (std::size_t f = 0; f < p_.schema.features.size(); ++f) {
+      if (p_.schema.features[f].monotonicity == Monotonicity::none) columns.push_back(f);
+    }
+    if (columns.size() <= kMostColumns) return columns;
+    ScreenRows rows;
+    for (const Fold& fold : folds_)
+      add_slopes(p_.schema.label, fold.held_out, std::vector<float>(fold.held_out.num_rows), rows);
+    fill_bins(columns, rows);
+    const std::vector<double> gains = screen_columns(rows, random_.split(3), pool_);
+    std::vector<std::size_t> order(columns.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [&](std::size_t c) { return gains[c]; });
+    order.resize(kMostColumns);
+    std::ranges::sort(order);
+    for (std::size_t& c : order) c = columns[c];
+    return order;
+  }
+
+  // The pairs of features whose gain stands out beside networks that are trained half as long.
+  std::vector<PairGain> screen() {
+    const std::vector<std::size_t> columns = free_columns();
+    if (columns.size() < 2) return {};
+    ScreenRows rows;
+    for (const Fold& fold : folds_) {
+      add_slopes(p_.schema.label, fold.held_out, outputs_of(fold, p_.schema, short_), rows);
+      if (is_stopped()) return {};
+    }
+    fill_bins(columns, rows);
+    std::vector<PairGain> pairs = screen_pairs(rows, random_.split(3), pool_);
+    std::erase_if(pairs, [](const PairGain& pair) { return pair.gain <= kStandsOut * pair.error; });
+    if (pairs.size() > kMostTried) pairs.resize(kMostTried);
+    for (PairGain& pair : pairs) {
+      pair.first = columns[pair.first];
+      pair.second = columns[pair.second];
+    }
+    return pairs;
+  }
+
+  void tell(std::int64_t rows, double loss) {
+    if (!control_.progress) return;
+    const auto main =
+        static_cast<std::int64_t>(p_.train.num_rows) * p_.options->epochs * p_.options->ensemble;
+    const auto folds =
+        static_cast<std::int64_t>(folds_.front().train.num_rows * kFolds) * short_->epochs;
+    control_.progress({.options = &*p_.options,
+                       .metric = p_.options->metric,
+                       .loss = loss,
+                       .rows_done = rows,
+                       .rows_total = main + std::max(folds, rows),
+                       .seconds = watch_.seconds()});
+  }
+
+  const Prepared& p_;
+  ThreadPool& pool_;
+  const TrainControl& control_;
+  const Random random_;
+  const SettledOptions short_;
+  const Stopwatch watch_;
+  std::vector<Fold> folds_;
+  std::int64_t rows_done_ = 0;
+  std::string why_ = "of several numbers of bins they lower the loss of held-out rows most";
+};
+
+}  // namespace
+
+void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, ThreadPool& pool,
+                         const TrainControl& control) {
+  std::vector<PairWish> pairs = read_interactions(wanted, p.schema.features);
+  // Crystals are searched for when the pairs are known.
+  if (p.architecture.layers.front().wiring == Wiring::crystals) {
+    for (PairWish& pair : pairs) pair.bins = pair.bins > 0 ? pair.bins : kScreenBins;
+  }
+  const bool finds =
+      asks_for_interactions(wanted) && p.finds_interactions && p.train.num_rows >= kFewestRows;
+  const bool chooses = std::ranges::any_of(pairs, [](const PairWish& w) { return w.bins == 0; });
+  if (finds || chooses) {
+    const Stopwatch watch;
+    Search search(p, pool, control);
+    pairs = finds ? search.find() : search.choose_bins(std::move(pairs));
+    p.search_rows += search.rows_done();
+    p.search_seconds += watch.seconds();
+    p.search_stopped = search.is_stopped();
+    p.choices.push_back(
+        {"interactions",
+         fmt::format("{}", fmt::join(write_interactions(pairs, p.schema.features), ",")),
+         search.why()});
+  }
+  for (const PairWish& pair : pairs) {
+    p.schema.pairs.push_back(
+        fit_pair(p.schema, pair.first, pair.second, pair.bins, p.options->max_categories, p.train));
+  }
+  append_pairs(p.schema.pairs, p.train);
+  append_pairs(p.schema.pairs, p.valid);
+  TrainOptions options = *p.options;
+  options.interactions = write_interactions(pairs, p.schema.features);
+  p.options = SettledOptions(std::move(options));
+}
+
+}  // namespace espalier
