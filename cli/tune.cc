@@ -3,6 +3,7 @@
 #include "espalier/tune.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,7 @@ struct Flags {
 };
 
 std::string value_text(const Json& value) {
+  if (value.is_array()) return fmt::format("{}", fmt::join(value.get<Strings>(), ","));
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -128,9 +130,10 @@ std::string flags_text(const TrainOptions& given, const TrainOptions& used) {
   visit_fields(used, [&](const Field& field, const auto&) {
     const Json& value = after[field.name];
     if (value == before[field.name]) return;
-    const char* const quote = field.name == std::string_view("architecture") ? "'" : "";
-    text += fmt::format("{}{} {}{}{}", text.empty() ? "" : " ", flag_name(field), quote,
-                        value_text(value), quote);
+    const std::string shown = value_text(value);
+    const char* const quote = shown.find_first_of(" *(") != shown.npos ? "'" : "";
+    text +=
+        fmt::format("{}{} {}{}{}", text.empty() ? "" : " ", flag_name(field), quote, shown, quote);
   });
   return text;
 }

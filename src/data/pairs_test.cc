@@ -7,9 +7,9 @@
 #include <numeric>
 #include <set>
 
+#include "core/random.h"
 #include "data/encode.h"
 #include "espalier/simulate.h"
-#include "model/random_model.h"
 
 namespace espalier {
 namespace {

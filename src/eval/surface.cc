@@ -25,7 +25,8 @@ std::vector<float> cells_of(const Pair::Side& side, const Feature& feature) {
   std::vector<float> cells;
   for (std::size_t b = 0; b < side.num_bins(); ++b) {
     if (feature.kind == FeatureKind::category) {
-      cells.push_back(b == 0 ? 0 : std::ceil(side.edges[b - 1]));
+      const auto unseen = static_cast<float>(feature.words.size());
+      cells.push_back(b == 0 ? 0 : std::clamp(std::ceil(side.edges[b - 1]), 0.0f, unseen));
       continue;
     }
     const double last = static_cast<double>(feature.keypoints.size() - 1);

@@ -8,17 +8,20 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core/json.h"
 #include "espalier/certificate.h"
 #include "espalier/error.h"
 #include "espalier/model.h"
 #include "espalier/report.h"
 #include "espalier/text.h"
+#include "model/random_model.h"
 #include "model/schema_rows.h"
 
 namespace espalier {
@@ -182,6 +185,48 @@ TEST(ModelFile, AHeaderThatContradictsItselfIsRefused) {
   EXPECT_THAT(error_with("\"pools_rare\":false,\"missing\":[]}],",
                          "\"pools_rare\":true,\"missing\":[]}],\"features\":7,"),
               HasSubstr("the key \"features\" is there twice"));
+}
+
+// The error of a model with pairs when the first of them is changed in its header.
+std::string error_with_pair(const std::function<void(Json& pair)>& change) {
+  for (std::uint64_t seed = 1;; ++seed) {
+    Random random(seed);
+    const Model model = random_model(random);
+    if (model.schema().pairs.empty()) continue;
+    std::string bytes = model.to_bytes();
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes.data() + 12, 8);
+    Json header = Json::parse(bytes.substr(20, size));
+    change(header.at("pairs")[0]);
+    const std::string text = header.dump();
+    bytes.replace(20, size, text);
+    size = text.size();
+    std::memcpy(bytes.data() + 12, &size, 8);
+    repair_checksum(bytes);
+    return error_of(bytes);
+  }
+}
+
+TEST(ModelFile, APairThatCannotBeIsRefused) {
+  EXPECT_EQ(error_with_pair([](Json&) {}), "no error");
+  const std::pair<std::function<void(Json&)>, const char*> cases[] = {
+      {[](Json& pair) { pair["columns"][0] = "nobody"; }, "'nobody': no such feature"},
+      {[](Json& pair) { pair["columns"][0] = "last"; }, "a monotone feature cannot be crossed"},
+      {[](Json& pair) { pair["columns"][0] = pair["columns"][1]; }, "crossed with itself"},
+      {[](Json& pair) { pair["columns"].push_back("x0"); }, "wanted two columns"},
+      {[](Json& pair) { pair["edges"][0] = 7; }, "wanted two columns with their edges"},
+      {[](Json& pair) { pair["edges"][1] = Json::array(); }, "one bin only"},
+      {[](Json& pair) { pair["edges"][1].push_back(-1e9); }, "edges do not rise"},
+      {[](Json& pair) { pair["edges"][1].push_back(1e39); }, "is not a float"},
+      {[](Json& pair) { pair["edges"][1].push_back(1024.0); }, "codes and bins do not match"},
+      {[](Json& pair) { pair["codes"][0] = pair["shares"].size() + 1; }, "a code without a share"},
+      {[](Json& pair) { pair["codes"][0] = -1; }, "a code without a share"},
+      {[](Json& pair) { pair["shares"][0] = -1.0; }, "a negative share"},
+      {[](Json& pair) { pair["shares"] = Json::array(); }, "shares without a sum"},
+      {[](Json& pair) { pair["shares"].push_back(0.5); }, "parameters"},
+      {[](Json& pair) { pair.erase("codes"); }, "codes"}};
+  for (const auto& [change, wanted] : cases)
+    EXPECT_THAT(error_with_pair(change), HasSubstr(wanted));
 }
 
 TEST(ModelFile, AnArchitectureThatLeavesSomethingOpenIsRefusedBeforeItIsBuilt) {
