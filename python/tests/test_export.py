@@ -66,6 +66,20 @@ def test_onnx_gives_the_scores_of_the_predictor_for_every_preset(architecture, t
 
 
 @pytest.mark.filterwarnings("ignore::espalier.Warning")
+@pytest.mark.parametrize("architecture", ["dln", "random-lattices"])
+def test_onnx_knows_pairs_of_columns(architecture, tmp_path):
+    loans = pd.DataFrame(espalier.simulate(rows=2000, seed=1))
+    y = loans.pop("default")
+    fitted = espalier.MonotonicClassifier(
+        monotonic_cst=DIRECTIONS, architecture=architecture, epochs=5, ensemble=1,
+        interactions="age*loan_amount:9,region*age:5,purpose*housing:4").fit(loans, y)
+    assert len(fitted.model_.interactions()) == 3
+    fresh = pd.DataFrame(espalier.simulate(rows=2000, seed=3)).drop(columns="default")
+    random = np.random.default_rng(1)
+    assert_close(fitted.model_, hostile(fresh, random), tmp_path / "model.onnx")
+
+
+@pytest.mark.filterwarnings("ignore::espalier.Warning")
 def test_onnx_holds_on_a_hundred_thousand_rows(fitted, tmp_path):
     fresh = pd.DataFrame(espalier.simulate(rows=100_000, seed=3)).drop(columns="default")
     random = np.random.default_rng(2)
