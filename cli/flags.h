@@ -17,6 +17,7 @@
 #include "espalier/csv.h"
 #include "espalier/error.h"
 #include "espalier/fields.h"
+#include "espalier/text.h"
 #include "espalier/words.h"
 
 namespace espalier {
@@ -94,6 +95,16 @@ CLI::Option* add_field(CLI::App& app, const Field& field, T& value) {
     return app.add_flag(flag, value, field.help);
   } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
     return add_list(app, flag, value, field.help);
+  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+    const CLI::callback_t read = [field, &value](const CLI::results_t& texts) {
+      value.clear();
+      for (const std::string& text : texts) {
+        for (const std::string& part : split_at_commas(text))
+          value.push_back(read_value<double>(field, part));
+      }
+      return true;
+    };
+    return app.add_option(flag, read, field.help)->type_name("LIST")->take_all();
   } else {
     const CLI::callback_t read = [field, &value](const CLI::results_t& texts) {
       value = read_value<T>(field, texts.back());

@@ -2,10 +2,12 @@
 // espalier predict MODEL TABLE: a header and one line per row, the prediction last.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 
 #include "commands.h"
 #include "espalier/model.h"
+#include "espalier/outputs.h"
 #include "flags.h"
 #include "output.h"
 
@@ -20,22 +22,17 @@ struct Flags {
   CsvOptions csv;
   int threads = 0;
   bool raw = false;
+  bool rate = false;
   bool json = false;
-};
 
-// The columns that are added.
-std::vector<std::string> names_of_outputs(const Flags& flags, const Model& model) {
-  const std::string name = flags.raw ? "score" : "prediction";
-  if (model.num_scores() == 1) return {name};
-  std::vector<std::string> names;
-  for (std::size_t s = 1; s <= model.num_scores(); ++s)
-    names.push_back(fmt::format("{}_{}", name, s));
-  return names;
-}
+  Output kind() const { return raw ? Output::score : Output::prediction; }
+};
 
 // No two columns of the answer share a name.
 void check_kept(const Flags& flags, const Model& model) {
-  const std::vector<std::string> added = names_of_outputs(flags, model);
+  std::vector<std::string> added;
+  for (const Column& column : output_table(model.schema().label, {}, flags.kind()).columns)
+    added.push_back(column.name);
   std::set<std::string> names(added.begin(), added.end());
   for (const std::string& name : flags.keep) {
     if (names.insert(name).second) continue;
@@ -51,13 +48,25 @@ void check_kept(const Flags& flags, const Model& model) {
 // Kept columns come out as they went in: a column that the model does not read is taken as words,
 // and one that it reads as numbers keeps its text too.
 CsvOptions reading(const Flags& flags, const Model& model) {
-  CsvOptions csv = model.csv_options(flags.csv);
+  CsvOptions csv = model.csv_options(flags.csv, flags.rate ? Reading::features : Reading::rows);
   csv.threads = flags.threads;
   for (const std::string& name : flags.keep) {
     if (csv.types.emplace(name, ColumnType::category).second) csv.only.push_back(name);
   }
   csv.keep_text = flags.keep;
   return csv;
+}
+
+// A table that ought to have the exposure and has not is an error, not a rate.
+std::vector<float> predict(const Flags& flags, const Model& model, const Table& table) {
+  const auto exposure = model.schema().beside.find(Role::exposure);
+  if (!flags.rate && exposure != model.schema().beside.end() &&
+      table.find(exposure->second) == nullptr) {
+    throw Error(ErrorKind::data,
+                fmt::format("{}: no column '{}', the exposure; --rate predicts for exposure 1",
+                            table.name, exposure->second));
+  }
+  return model.predict(table, flags.kind(), flags.threads);
 }
 
 // The kept columns, then the prediction.
@@ -77,15 +86,8 @@ Table answer(const Flags& flags, const Model& model) {
                            .words = column->words,
                            .codes = column->codes});
   }
-  const std::vector<float> predicted =
-      model.predict(table, flags.raw ? Output::score : Output::prediction, flags.threads);
-  const std::vector<std::string> names = names_of_outputs(flags, model);
-  for (std::size_t s = 0; s < names.size(); ++s) {
-    Column& column = out.columns.emplace_back();
-    column.name = names[s];
-    for (std::size_t at = s; at < predicted.size(); at += names.size())
-      column.numbers.push_back(predicted[at]);
-  }
+  Table predicted = output_table(model.schema().label, predict(flags, model, table), flags.kind());
+  std::ranges::move(predicted.columns, std::back_inserter(out.columns));
   return out;
 }
 
@@ -112,6 +114,8 @@ int run(const Flags& flags) {
       std::array{NamedFile{"-o", flags.output}},
       std::array{NamedFile{"the model", flags.model}, NamedFile{"the table", flags.table}});
   const Model model = Model::load(flags.model);
+  if (flags.rate && !model.schema().beside.contains(Role::exposure))
+    throw Error(ErrorKind::argument, "--rate: the model was trained without an exposure");
   check_kept(flags, model);
   const Table out = answer(flags, model);
   if (flags.output != "-" || !flags.json) write_table(out, flags.output);
@@ -128,7 +132,8 @@ Run define_predict(CLI::App& app) {
   app.add_option("-o,--output", flags->output,
                  "where the predictions go (default -, standard output)")
       ->type_name("FILE");
-  app.add_flag("--raw", flags->raw, "give the score before the sigmoid");
+  app.add_flag("--raw", flags->raw, "give the score before the sigmoid or the exponential");
+  app.add_flag("--rate", flags->rate, "predict for exposure 1, without the column of the exposure");
   add_list(app, "--keep", flags->keep, "columns of the table to copy before the prediction");
   app.add_flag("--json", flags->json, "print one JSON object; with -o the file is still a CSV");
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, flags->threads);

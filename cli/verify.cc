@@ -25,7 +25,8 @@ std::string names(const std::vector<std::string>& list) {
 
 std::string verdict(const Certificate& proof) {
   if (!proof.holds()) return "NOT monotone\n";
-  const bool asked = !proof.increasing.empty() || !proof.decreasing.empty();
+  const bool asked =
+      !proof.increasing.empty() || !proof.decreasing.empty() || !proof.levels.empty();
   return asked ? "monotone: proved\n" : "monotone: no feature was asked to be\n";
 }
 
@@ -33,6 +34,7 @@ std::string proof_text(const Certificate& proof) {
   std::string text =
       fmt::format("model       {}\nincreasing  {}\ndecreasing  {}\n", proof.model_hash,
                   names(proof.increasing), names(proof.decreasing));
+  if (!proof.levels.empty()) text += fmt::format("levels      {}\n", names(proof.levels));
   for (const LayerProof& layer : proof.layers) {
     text += fmt::format("{}: {} inequalities, {} violated\n", layer.layer, layer.inequalities,
                         layer.violations);
@@ -42,6 +44,8 @@ std::string proof_text(const Certificate& proof) {
   if (proof.pairs > 0) {
     text += fmt::format("hunt: {} pairs of rows predicted, {} fell, largest drop {}\n", proof.pairs,
                         proof.pair_violations, proof.largest_drop);
+    if (!proof.levels.empty())
+      text += fmt::format("hunt: in these rows the levels crossed {} times\n", proof.crossings);
   }
   for (const std::string& culprit : proof.culprits)
     text += fmt::format("violated: {}\n", escape_controls(culprit));
@@ -62,7 +66,9 @@ int run(Flags flags) {
   const std::string what =
       proof.violations > 0
           ? fmt::format("{} of {} inequalities are violated", proof.violations, proof.inequalities)
-          : fmt::format("{} of {} pairs fell", proof.pair_violations, proof.pairs);
+      : proof.pair_violations > 0
+          ? fmt::format("{} of {} pairs fell", proof.pair_violations, proof.pairs)
+          : fmt::format("in {} of {} rows levels crossed", proof.crossings, proof.pairs);
   tell(fmt::format("espalier: {}: NOT monotone: {}, first: {}", flags.model, what,
                    proof.culprits.empty() ? "unknown" : proof.culprits.front()));
   return 1;

@@ -48,10 +48,10 @@ bool has_infinity(const Rows& rows) {
 
 nb::ndarray<nb::numpy, float> predict(ServedModel& served, const Rows& rows,
                                       const std::string& output, int threads) {
-  if (rows.shape(1) != served.predictor().num_features()) {
+  if (rows.shape(1) != served.predictor().num_cells()) {
     throw Error(ErrorKind::data, "X has " + std::to_string(rows.shape(1)) +
                                      " columns, the model reads " +
-                                     std::to_string(served.predictor().num_features()));
+                                     std::to_string(served.predictor().num_cells()));
   }
   constexpr std::size_t kRowsAtOnce = 1 << 16;  // between two looks for Ctrl-C
   const Output wanted = output_of(output);
@@ -60,11 +60,11 @@ nb::ndarray<nb::numpy, float> predict(ServedModel& served, const Rows& rows,
   {
     const nb::gil_scoped_release unlocked;
     const std::span<const float> cells(rows.data(), rows.size());
-    for (std::size_t begin = 0; begin < out.size(); begin += kRowsAtOnce) {
-      const std::size_t count = std::min(kRowsAtOnce, out.size() - begin);
-      served.predict(cells.subspan(begin * rows.shape(1), count * rows.shape(1)),
-                     std::span(out).subspan(begin, count), wanted, threads);
-      if (count == kRowsAtOnce) raise_interrupts();
+    for (std::size_t begin = 0; begin < count; begin += kRowsAtOnce) {
+      const std::size_t now = std::min(kRowsAtOnce, count - begin);
+      served.predict(cells.subspan(begin * rows.shape(1), now * rows.shape(1)),
+                     std::span(out).subspan(begin * num_scores, now * num_scores), wanted, threads);
+      if (now == kRowsAtOnce) raise_interrupts();
     }
   }
   return num_scores == 1 ? to_numpy(std::move(out), {count})
@@ -77,7 +77,7 @@ nb::ndarray<nb::numpy, float> rows_of(const ServedModel& served, const Borrowing
     const nb::gil_scoped_release unlocked;
     rows = served.predictor().rows(table.table);
   }
-  return to_numpy(std::move(rows), {table.table.num_rows, served.predictor().num_features()});
+  return to_numpy(std::move(rows), {table.table.num_rows, served.predictor().num_cells()});
 }
 
 Certificate verify_model(const ServedModel& served, std::size_t pairs, std::uint64_t seed,
@@ -102,11 +102,13 @@ void define_certificate(nb::module_& m) {
       .def_ro("model_hash", &Certificate::model_hash)
       .def_ro("increasing", &Certificate::increasing)
       .def_ro("decreasing", &Certificate::decreasing)
+      .def_ro("levels", &Certificate::levels)
       .def_ro("layers", &Certificate::layers)
       .def_ro("inequalities", &Certificate::inequalities)
       .def_ro("violations", &Certificate::violations)
       .def_ro("pairs", &Certificate::pairs)
       .def_ro("pair_violations", &Certificate::pair_violations)
+      .def_ro("crossings", &Certificate::crossings)
       .def_ro("largest_drop", &Certificate::largest_drop)
       .def_ro("seed", &Certificate::seed)
       .def_ro("culprits", &Certificate::culprits)
@@ -167,12 +169,32 @@ void define_model(nb::module_& m) {
       .def_prop_ro("architecture",
                    [](const ServedModel& self) { return self.model().architecture(); })
       .def_prop_ro(
-          "task", [](const ServedModel& self) { return to_word(self.model().schema().label.task); })
+          "task",
+          [](const ServedModel& self) { return to_word(self.model().schema().label.task()); })
+      .def_prop_ro(
+          "loss", [](const ServedModel& self) { return to_word(self.model().schema().label.loss); })
+      .def_prop_ro("classes",
+                   [](const ServedModel& self) { return self.model().schema().label.classes; })
+      .def_prop_ro("ordered",
+                   [](const ServedModel& self) { return self.model().schema().label.ordered; })
+      .def_prop_ro(
+          "outputs",
+          [](const ServedModel& self) { return output_names(self.model().schema().label); })
+      .def_prop_ro("beside",
+                   [](const ServedModel& self) {
+                     nb::dict columns;
+                     for (const Role role : kPredictionRoles) {
+                       const SideColumns& beside = self.model().schema().beside;
+                       if (const auto found = beside.find(role); found != beside.end())
+                         columns[std::string(to_word(role)).c_str()] = found->second;
+                     }
+                     return columns;
+                   })
       .def_prop_ro("label",
                    [](const ServedModel& self) { return self.model().schema().label.name; })
       .def_prop_ro("positive", [](const ServedModel& self) {
         const Label& label = self.model().schema().label;
-        return label.task == Task::classification ? std::optional(label.positive) : std::nullopt;
+        return label.classes.size() == 2 ? std::optional(label.classes[1]) : std::nullopt;
       });
 }
 

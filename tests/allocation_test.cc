@@ -62,12 +62,11 @@ int main() {
     options.ensemble = 2;
     const Predictor predictor(train(simulate({.rows = 500}), options).model);
     Predictor::Scratch scratch(predictor);
-    const std::vector<float> rows(1000 * predictor.num_features(), 1.0f);
+    const std::vector<float> rows(1000 * predictor.num_cells(), 1.0f);
     std::vector<float> out(1000);
     const std::size_t batch = count([&] { predictor.predict(rows, out, scratch); });
-    const std::size_t one = count([&] {
-      out[0] = predictor.predict(std::span(rows).first(predictor.num_features()), scratch);
-    });
+    const std::size_t one = count(
+        [&] { out[0] = predictor.predict(std::span(rows).first(predictor.num_cells()), scratch); });
     const std::size_t from_c = count_from_c(predictor.model(), rows, out);
     const std::size_t control = count([&] { out = std::vector<float>(out.size()); });
     std::printf("%s: %zu allocations for 1000 rows, %zu for one, %zu from C, %zu where there are\n",

@@ -42,7 +42,7 @@ std::vector<double> reference_scores(const Model& model, const Table& table) {
     const std::vector<double> row(rows.row(i), rows.row(i) + rows.num_features);
     double sum = 0;
     for (const Network& member : data.members) sum += member.evaluate(row)[0];
-    scores.push_back(data.schema.label.offset +
+    scores.push_back(data.schema.label.offsets[0] +
                      data.schema.label.scale * sum / static_cast<double>(data.members.size()));
   }
   return scores;

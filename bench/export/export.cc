@@ -36,7 +36,7 @@ void run(int argc, char** argv) {
     compilers = {"g++ -O2", "g++ -O3 -march=native", "clang++ -O2", "clang++ -O3 -march=native",
                  "g++ -O2 -DESPALIER_EXPORT_NO_DISPATCH"};
   }
-  const std::size_t width = service.predictor.num_features();
+  const std::size_t width = service.predictor.num_cells();
   const std::span<const float> cells = service.cells;
   std::vector<float> found(kRows), wanted(kRows);
   for (const std::string& compiler : compilers) {

@@ -13,7 +13,7 @@ constexpr int kRepeats = 21;
 
 void run(char** argv) {
   Service service(argv[1], kRows);
-  const std::size_t width = service.predictor.num_features();
+  const std::size_t width = service.predictor.num_cells();
   std::vector<float> found(kRows), wanted(kRows);
   const auto predict = [&](std::size_t first) {
     for (std::size_t r = first; r < first + kBlock; ++r) {

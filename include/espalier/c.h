@@ -75,11 +75,12 @@ espalier_status espalier_num_inputs(const espalier_model* model, size_t* count);
 espalier_status espalier_num_scores(const espalier_model* model, size_t* count);
 
 /* What is predicted, and the class whose probability float number `score` of a prediction is, counted
- * from 0; NULL for a number. */
+ * from 0: of grades, that of reaching it; NULL for a number. */
 espalier_status espalier_label_name(const espalier_model* model, const char** name);
 espalier_status espalier_score_class(const espalier_model* model, size_t score, const char** word);
 
-/* Input number `input` of a row, counted from 0. Its direction is 1 if no prediction falls when it
+/* Input number `input` of a row, counted from 0; the last ones may be the exposure of the row and its
+ * offset. Its direction is 1 if no prediction falls when it
  * rises, -1 if none rises, 0 if nothing is promised. */
 espalier_status espalier_input_name(const espalier_model* model, size_t input, const char** name);
 espalier_status espalier_input_kind(const espalier_model* model, size_t input, espalier_kind* kind);

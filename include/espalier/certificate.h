@@ -24,18 +24,20 @@ struct Certificate {
   std::string model_hash;
   std::vector<std::string> increasing;  ///< features the prediction never falls with
   std::vector<std::string> decreasing;  ///< features the prediction never rises with
-  std::vector<LayerProof> layers;       ///< of all members, in order
+  std::vector<std::string> levels;  ///< outputs that never cross, in the order of Model::predict
+  std::vector<LayerProof> layers;   ///< of all members, in order
   std::size_t inequalities = 0;
   std::size_t violations = 0;       ///< of inequalities
   std::size_t pairs = 0;            ///< of rows, predicted and compared
   std::size_t pair_violations = 0;  ///< pairs whose prediction fell although it must not
+  std::size_t crossings = 0;        ///< of these rows, those whose levels were out of order
   double largest_drop = 0;          ///< of a prediction in such a pair
   std::uint64_t seed = 0;           ///< that drew the pairs
   /// The first violations, at most 20: of an inequality with member, layer, unit and both numbers;
   /// of a pair with the cells that differ and both predictions, as hexadecimal floats.
   std::vector<std::string> culprits;
 
-  bool holds() const noexcept { return violations == 0 && pair_violations == 0; }
+  bool holds() const noexcept { return violations == 0 && pair_violations == 0 && crossings == 0; }
 };
 
 /// How to hunt.

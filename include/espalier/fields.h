@@ -4,8 +4,8 @@
 //
 //   visit_fields(options, [](const Field& field, auto& value) { ... });
 //
-// A value is a std::string, std::vector<std::string>, bool, int, std::int64_t, std::uint64_t,
-// double or an enum with Words.
+// A value is a std::string, std::vector<std::string>, std::vector<double>, bool, int, std::int64_t,
+// std::uint64_t, double or an enum with Words.
 #pragma once
 
 #include <limits>

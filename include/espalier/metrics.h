@@ -14,13 +14,37 @@ namespace espalier {
 class Model;
 struct Table;
 
-/// Classification: accuracy, log_loss, auc, brier. Regression: mse, rmse, mae, r2.
-enum class Metric { automatic, accuracy, log_loss, auc, brier, mse, rmse, mae, r2 };
+/// Two classes: accuracy, log_loss, auc, brier. More classes: log_loss, accuracy. Grades: log_loss,
+/// accuracy, mae (of the grade that is predicted), rps (the ranked probability score), clipped (the
+/// share of rows whose grade got a probability below 1e-7, which log_loss counts as 1e-7). Numbers:
+/// mse, rmse, mae, r2. Quantiles: pinball (the mean over them), coverage (of labels up to the
+/// quantile, or from the first to the last). Counts and amounts: deviance, d2 (its explained share),
+/// gini (of the Lorenz curve by predicted risk), balance (sum of predictions / sum of labels).
+enum class Metric {
+  automatic,
+  accuracy,
+  log_loss,
+  auc,
+  brier,
+  mse,
+  rmse,
+  mae,
+  r2,
+  rps,
+  clipped,
+  pinball,
+  coverage,
+  deviance,
+  d2,
+  gini,
+  balance,
+};
 
 template <>
 struct Words<Metric> {
-  static constexpr std::string_view list[] = {"automatic", "accuracy", "log_loss", "auc", "brier",
-                                              "mse",       "rmse",     "mae",      "r2"};
+  static constexpr std::string_view list[] = {
+      "automatic", "accuracy", "log_loss", "auc",      "brier",    "mse", "rmse", "mae",    "r2",
+      "rps",       "clipped",  "pinball",  "coverage", "deviance", "d2",  "gini", "balance"};
 };
 
 struct MetricValue {
@@ -28,18 +52,24 @@ struct MetricValue {
   double value;
 };
 
-/// The metrics of a task, in the order in which they are printed.
-std::span<const Metric> metrics_of(Task task);
+/// The metrics of a label, in the order in which they are printed.
+std::span<const Metric> metrics_of(const Label& label);
 
-/// Whether a larger value is better (accuracy, auc, r2).
+/// Whether a larger value is better (accuracy, auc, r2, d2, gini).
 bool larger_is_better(Metric metric);
 
-/// One metric of predictions. Classification: `labels` are 0 or 1 and `scores` are logits.
-/// Regression: both are in units of the label. `weights` may be empty: all rows count the same.
-/// The result is NaN where it is not defined (auc with one class, r2 of constant labels). Throws
-/// Error (argument) if the sizes differ.
-double compute_metric(Metric metric, std::span<const double> labels, std::span<const float> scores,
-                      std::span<const float> weights);
+/// Rows and what a model says of them.
+struct JudgedRows {
+  std::span<const double> labels;         ///< the number, or the index of the class
+  std::span<const float> scores;          ///< label.num_scores() per row, Output::score
+  std::span<const float> weights = {};    ///< empty: all rows count the same
+  std::span<const float> exposures = {};  ///< empty: all are 1
+};
+
+/// One metric of a model with this label. The result is NaN where it is not defined (auc with one
+/// class, r2 of constant labels). Throws Error (argument) if the sizes do not fit or the label has
+/// no such metric.
+double compute_metric(Metric metric, const Label& label, const JudgedRows& rows);
 
 struct Evaluation {
   std::size_t rows = 0;             ///< rows judged

@@ -22,13 +22,14 @@ struct ModelData;   // internal: networks and encoding
 
 /// What predict returns.
 enum class Output {
-  prediction,  ///< classification: the probability of the positive class; regression: the label
-  score,       ///< the output of the network: a logit in classification
+  prediction,  ///< probabilities of classes or of reaching grades; numbers in units of the label
+  score,       ///< before the link: logits, or logs of the number in units of Label::unit
 };
 
 /// What a table is read for.
 enum class Reading {
-  features,  ///< to predict: the columns that the model reads
+  features,  ///< to predict for exposure 1: without the column of the exposure
+  rows,      ///< to predict: the columns that the model reads, exposure and offset among them
   labelled,  ///< to evaluate: also the label, and the weight if the model has one
 };
 
@@ -59,7 +60,9 @@ class Model {
   /// Networks that are averaged: 1 unless trained with `ensemble`.
   int num_members() const noexcept;
 
-  /// Numbers that predict gives for each row.
+  /// Numbers that predict gives for each row: one for two classes (the probability of the positive
+  /// one) and for numbers; one for each quantile; for each grade but the lowest the probability to
+  /// reach it; one for each of more classes.
   std::size_t num_scores() const noexcept;
 
   /// The options the model was trained with and how training went, as JSON text.
@@ -71,14 +74,15 @@ class Model {
   /// How to read a table to predict; and `base` with what the model needs added: the columns to
   /// read and their types.
   CsvOptions csv_options() const;
-  CsvOptions csv_options(CsvOptions base, Reading reading = Reading::features) const;
+  CsvOptions csv_options(CsvOptions base, Reading reading = Reading::rows) const;
 
   /// What looks wrong with a table though the model can read it: a sentence for each column of
   /// which training saw hardly any word.
   std::vector<std::string> warnings(const Table& table) const;
 
-  /// num_scores numbers per row, row after row. Columns are found by name; others are ignored. Throws Error (data) if a
-  /// column is absent or of another type. `threads` 0 uses all cores.
+  /// num_scores numbers per row, row after row. Columns are found by name; others are ignored. Throws
+  /// Error (data) if a column is absent or of another type; a table without the column of the
+  /// exposure is predicted for exposure 1. `threads` 0 uses all cores.
   std::vector<float> predict(const Table& table, Output output = Output::prediction,
                              int threads = 0) const;
 

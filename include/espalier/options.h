@@ -25,10 +25,18 @@ struct TrainOptions {
   std::vector<std::string> order = {};  ///< "size=S<M<L"
   Task task = Task::automatic;
   std::string positive = {};
+  std::string grades = {};  ///< "low<...<high"
   std::string weight = {};
+  std::string exposure = {};
+  std::string offset = {};
   ClassWeight class_weight = ClassWeight::none;
   int max_categories = 1000;
   std::vector<std::string> interactions = {"auto"};  ///< {"longitude*latitude"}, {"none"}
+
+  // What is lowered.
+  Loss loss = Loss::automatic;
+  std::vector<double> quantile = {};
+  double power = 1.5;
 
   // The model.
   std::string architecture = "dln";
@@ -68,13 +76,23 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"increasing", "columns the prediction must never fall with"}, o.increasing);
   visit(Field{"decreasing", "columns the prediction must never rise with"}, o.decreasing);
   visit(Field{"order", "categories that count as numbers, low to high: size=S<M<L"}, o.order);
-  visit(Field{"task", "what the label is; automatic: two values mean classification"}, o.task);
+  visit(Field{"task", "what the label is; automatic: words or two values mean classification"},
+        o.task);
   visit(Field{"positive",
               "the label value whose probability is predicted; default: the larger number or later "
               "word"},
         o.positive);
+  visit(Field{"grades", "classes with an order, from low to high: 'bad<fair<good'"}, o.grades);
   visit(Field{"weight", "a column of row weights"}, o.weight);
-  visit(Field{"class_weight", "balanced gives both classes the same total weight"}, o.class_weight);
+  visit(Field{"exposure",
+              "poisson, tweedie: a column of how long or how much each row was at risk; the "
+              "prediction is proportional to it"},
+        o.exposure);
+  visit(Field{"offset",
+              "a column that is added to the score: the prediction of another model, say, in units "
+              "of the score"},
+        o.offset);
+  visit(Field{"class_weight", "balanced gives all classes the same total weight"}, o.class_weight);
   visit(
       Field{"max_categories",
             "words of a category column beyond this many, the rarest, share one category", 2, 1e6},
@@ -84,6 +102,15 @@ void visit_fields(Options& o, Visitor&& visit) {
               "finds those that are worth it, none, or pairs such as longitude*latitude, with the "
               "number of bins a side if wanted: longitude*latitude:32"},
         o.interactions);
+
+  visit(Field{"loss",
+              "what training lowers; automatic: log_loss for classes, quantile if --quantile is "
+              "given, else squared_error"},
+        o.loss);
+  visit(Field{"quantile",
+              "the quantiles to predict, such as 0.9 or 0.1,0.5,0.9; several never cross", 0, 1},
+        o.quantile);
+  visit(Field{"power", "tweedie: the variance grows as this power of the mean", 1, 2}, o.power);
 
   visit(
       Field{"architecture",
@@ -165,7 +192,7 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"valid_fraction",
               "share of the rows held out to choose the epoch; 0 keeps the last epoch", 0, 0.9},
         o.valid_fraction);
-  visit(Field{"metric", "chooses the epoch; automatic: log_loss or mse"}, o.metric);
+  visit(Field{"metric", "chooses the epoch; automatic: that of the loss"}, o.metric);
   visit(Field{"patience", "stop after this many epochs without a better one; 0 never", 0, 1e6},
         o.patience);
 

@@ -27,14 +27,17 @@ namespace espalier {
 ///
 /// A row has a cell for each of model.schema().features, in that order: of a number its value, of
 /// a category or an ordered word its code. NaN is missing, infinities count as the nearest
-/// keypoint, and a code that is none of the feature's counts as unseen.
+/// keypoint, and a code that is none of the feature's counts as unseen. Behind them come the
+/// exposure and the offset of the row, if the model was trained with such columns; an exposure that
+/// is not positive and finite counts as 1, an offset that is not finite as 0.
 class Predictor {
  public:
   explicit Predictor(const Model& model);
 
   const Model& model() const noexcept;
-  std::size_t num_features() const noexcept;
-  /// Floats that predict writes for each row.
+  /// Floats that predict reads for each row: those of the features, and of exposure and offset.
+  std::size_t num_cells() const noexcept;
+  /// Floats that it writes for each row, see Model::num_scores.
   std::size_t num_scores() const noexcept;
 
   /// What stands for a word in a row: the code of a category or an ordered word; for a word that a
@@ -54,12 +57,12 @@ class Predictor {
     std::vector<float> floats_;
   };
 
-  /// One row of num_features cells, for a model with one score. A prediction is never NaN, so NaN
+  /// One row of num_cells cells, for a model with one score. A prediction is never NaN, so NaN
   /// says that a size is wrong, as the next one does with false.
   float predict(std::span<const float> row, Scratch& scratch,
                 Output output = Output::prediction) const noexcept;
 
-  /// Many rows: for each, num_features cells in `rows` and num_scores floats in `out`, row after
+  /// Many rows: for each, num_cells cells in `rows` and num_scores floats in `out`, row after
   /// row. If the sizes are not those of the same number of rows, or the scratch was made for a
   /// smaller predictor, it returns false and all of `out` is NaN.
   bool predict(std::span<const float> rows, std::span<float> out, Scratch& scratch,
@@ -70,7 +73,8 @@ class Predictor {
   void predict(std::span<const float> rows, std::span<float> out, Output output, int threads) const;
 
   /// The rows of a table, as predict wants them. Columns are found by name; others are ignored.
-  /// Throws Error (data) if a column is absent or of another type.
+  /// Throws Error (data) if a column is absent or of another type; without the column of the exposure
+  /// it is 1.
   std::vector<float> rows(const Table& table) const;
 
   struct Compiled;  // internal

@@ -16,9 +16,20 @@ namespace espalier {
 enum class FeatureKind { number, ordered, category };
 enum class Monotonicity { none, increasing, decreasing };
 enum class Task { automatic, classification, regression };
+/// What training lowers; docs/objectives.md has the formulas.
+enum class Loss {
+  automatic,
+  log_loss,
+  squared_error,
+  absolute_error,
+  quantile,
+  poisson,
+  gamma,
+  tweedie,
+};
 /// What a column is to a model. Features and label have a description each; the others stand beside
 /// them, a number per row.
-enum class Role { feature, label, weight };
+enum class Role { feature, label, weight, exposure, offset };
 
 template <>
 struct Words<FeatureKind> {
@@ -34,12 +45,20 @@ struct Words<Task> {
 };
 
 template <>
+struct Words<Loss> {
+  static constexpr std::string_view list[] = {"automatic",      "log_loss", "squared_error",
+                                              "absolute_error", "quantile", "poisson",
+                                              "gamma",          "tweedie"};
+};
+template <>
 struct Words<Role> {
-  static constexpr std::string_view list[] = {"feature", "label", "weight"};
+  static constexpr std::string_view list[] = {"feature", "label", "weight", "exposure", "offset"};
 };
 
-/// The roles of columns beside features and label.
-inline constexpr Role kSideRoles[] = {Role::weight};
+/// The roles of columns beside features and label, and those of them that a prediction reads too,
+/// in the order in which they stand behind the features of a row.
+inline constexpr Role kSideRoles[] = {Role::weight, Role::exposure, Role::offset};
+inline constexpr Role kPredictionRoles[] = {Role::exposure, Role::offset};
 
 /// The names of the columns beside features and label, by role.
 using SideColumns = std::map<Role, std::string>;
@@ -75,20 +94,49 @@ struct Feature {
 };
 
 /// The column that the model predicts.
+///
+/// Several quantiles and ordered classes are predicted by levels: a network reads the level beside
+/// the row, as one more input that it is monotone in, and gives one number for each.
 struct Label {
   std::string name;
-  Task task = Task::regression;  ///< never automatic in a model
-  bool is_number = true;         ///< how the column is written in tables
-  /// classification: the two values, as words (a number with its fewest digits).
-  std::string negative;
-  std::string positive;
-  /// score = offset + scale * network: the logit of the positive share, or mean and standard
-  /// deviation of the training labels, so that every network works in the same units.
-  double offset = 0;
+  Loss loss = Loss::squared_error;  ///< never automatic in a model
+  bool is_number = true;            ///< how the column is written in tables
+  /// classification: the values, as words (a number with its fewest digits); of two the second one
+  /// is positive. Grades are ordered, from low to high.
+  std::vector<std::string> classes = {};
+  bool ordered = false;
+  std::vector<double> quantiles = {};  ///< quantile: which, rising
+  double power = 0;                    ///< poisson: 1, gamma: 2, tweedie: between them
+  /// score = offset + scale * network, an offset for each score: what a model without features
+  /// would say, in units of the label's deviation, so that every network works in the same units.
+  std::vector<double> offsets = {0};
   double scale = 1;
+  /// poisson, gamma, tweedie: prediction = unit * e^score, a power of two.
+  double unit = 1;
   /// Words that mean "missing" in this column beyond the usual ones, and usual ones that do not.
-  std::vector<std::string> missing;
-  std::vector<std::string> not_missing;
+  std::vector<std::string> missing = {};
+  std::vector<std::string> not_missing = {};
+
+  Task task() const noexcept {
+    return loss == Loss::log_loss ? Task::classification : Task::regression;
+  }
+  /// More than two classes without an order: one output of the network for each.
+  bool has_many_classes() const noexcept { return classes.size() > 2 && !ordered; }
+  /// Whether the prediction is e^score.
+  bool has_log_link() const noexcept { return power != 0; }
+  /// Times that a network is asked for a row: quantiles, or grades but the lowest.
+  std::size_t num_levels() const noexcept {
+    if (ordered) return classes.size() - 1;
+    return quantiles.size() > 1 ? quantiles.size() : 1;
+  }
+  /// What the network reads for a level: it rises with the position, and so do quantiles, while
+  /// the probability of at least a grade falls from grade to grade.
+  std::size_t level_position(std::size_t level) const noexcept {
+    return ordered ? num_levels() - 1 - level : level;
+  }
+  /// Numbers that a network gives at a time, and that a model gives for a row.
+  std::size_t num_outputs() const noexcept { return has_many_classes() ? classes.size() : 1; }
+  std::size_t num_scores() const noexcept { return num_outputs() * num_levels(); }
 };
 
 /// Two free features crossed: a category that is made of their cells once these are encoded. Users
@@ -116,7 +164,7 @@ struct Schema {
   std::vector<Feature> features;
   std::vector<Pair> pairs = {};  ///< a network reads them behind the features
   Label label;
-  SideColumns beside;  ///< weight: the column of row weights
+  SideColumns beside;
 };
 
 }  // namespace espalier

@@ -55,9 +55,11 @@ def _chosen(values: list[Any], names: list[str] | None) -> set[Any]:
 
 
 class Named:
-    """An array that kept the name of its column."""
+    """An array that kept the name of its column, and the order of its classes."""
 
-    def __init__(self, values: np.ndarray, name: str | None) -> None:
+    def __init__(self, values: np.ndarray, name: str | None,
+                 grades: list[Any] | None = None) -> None:
+        self.grades = grades
         self.values, self.name = values, name
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
@@ -77,6 +79,41 @@ def label_column(y: Any) -> np.ndarray:
     if values.dtype.kind == "f" and np.isinf(values).any():
         raise _core.Error("Input y contains infinity or a value too large for dtype('float32').")
     return values
+
+
+def one_per_row(values: Any, what: str, num_rows: int) -> np.ndarray | None:
+    """A number for each row, or for all of them; None stays."""
+    if values is None:
+        return None
+    try:
+        numbers = np.asarray(unmasked(values), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise _core.Error(f"{what}: wanted a number for each row") from None
+    if numbers.ndim == 0:
+        numbers = np.full(num_rows, numbers)
+    if numbers.ndim != 1:
+        raise _core.Error("Sample weights must be 1D array or scalar" if what == "sample_weight"
+                          else f"{what}: wanted one dimension, found {numbers.ndim}")
+    if numbers.shape != (num_rows,):
+        raise _core.Error(f"{what}.shape == {numbers.shape}, expected {(num_rows,)}!")
+    return numbers
+
+
+def grades_of(grades: Any, y: Any) -> list[Any] | None:
+    """The classes from low to high, of the parameter or of an ordered categorical."""
+    if grades is None:
+        return y.grades if isinstance(y, Named) else ordered_categories(y)
+    found = values_of(grades, "grades")
+    if any("<" in word_of(grade) for grade in found):
+        raise _core.Error("grades: a word has a '<', which cannot be written in an order; rename "
+                          "it")
+    return found
+
+
+def ordered_categories(y: Any) -> list[Any] | None:
+    """Of a pandas categorical with an order."""
+    dtype: Any = getattr(y, "dtype", None)
+    return list(dtype.categories) if getattr(dtype, "ordered", False) else None
 
 
 def require_as_many(values: np.ndarray, num_rows: int) -> None:

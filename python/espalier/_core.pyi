@@ -24,11 +24,13 @@ class Certificate:
     model_hash: str
     increasing: list[str]
     decreasing: list[str]
+    levels: list[str]
     layers: list[LayerProof]
     inequalities: int
     violations: int
     pairs: int
     pair_violations: int
+    crossings: int
     largest_drop: float
     seed: int
     culprits: list[str]
@@ -61,8 +63,13 @@ class Model:
     hash: str
     architecture: str
     task: str
+    loss: str
     label: str
     positive: str | None
+    classes: list[str]
+    ordered: bool
+    outputs: list[str]
+    beside: dict[str, str]
     @staticmethod
     def load(path: bytes) -> Model: ...
     @staticmethod

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _core
-from ._arguments import (Named, category_test, directions_of, free_name, label_column,
-                         not_missing_of, orders_of, require_as_many)
+from ._arguments import (Named, category_test, directions_of, free_name, grades_of, label_column,
+                         not_missing_of, one_per_row, orders_of, require_as_many)
 from ._model import Model, Warning
 from ._params import (options_json, path_bytes, real_number, seed_of, threads_of,
                       with_parameters)
 from ._progress import progress_of
 from ._sklearn import (BaseEstimator, ClassifierMixin, NotFittedError, RegressorMixin,
-                       check_classification_targets, type_of_target)
+                       check_classification_targets)
 from ._tables import (NUMBERS, Input, as_text, default_names, is_frame, read_table, rows_of,
-                      unmasked)
+                      word_of)
 
 IMPORTANCE_ROWS = 1000
 # Its time grows with the square of the columns.
@@ -36,12 +37,34 @@ class Posed(NamedTuple):
     classes: np.ndarray | None
 
 
+class Beside(NamedTuple):
+    """Numbers that stand beside the features, one per row."""
+    sample_weight: Any = None
+    exposure: Any = None
+    offset: Any = None
+
+
+WORDS_OF_ROLES = {"weight": "weights", "exposure": "an exposure", "offset": "an offset"}
+
+
+def valid_rows_of(eval_set: Any) -> tuple[Any, Any, Beside]:
+    """X, y and what stands beside them."""
+    rows = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
+    if isinstance(rows, tuple) and len(rows) in (2, 3):
+        return rows[0], rows[1], Beside(*rows[2:])
+    if isinstance(rows, dict) and {"X", "y"} <= rows.keys() <= {"X", "y", *Beside._fields}:
+        return rows["X"], rows["y"], Beside(**{key: rows[key] for key in Beside._fields
+                                               if key in rows})
+    raise _core.Error("eval_set: wanted (X, y), (X, y, sample_weight), or a dictionary of X, y and "
+                      f"any of {', '.join(Beside._fields)}")
+
+
 class _MonotonicEstimator(BaseEstimator):
     """What both estimators do: tables in, a model out."""
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any, callback: Any,
+    def _fit(self, X: Any, y: Any, beside: Beside, eval_set: Any, callback: Any,
              progress: bool, checkpoint: Any, checkpoint_seconds: float, resume: bool) -> Any:
-        posed = self._pose(X, y, sample_weight, eval_set)
+        posed = self._pose(X, y, beside, eval_set)
         folder = b"" if checkpoint is None else path_bytes(checkpoint)
         if resume and not folder:
             raise _core.Error("resume: wanted a checkpoint, the folder of the earlier fit")
@@ -54,7 +77,7 @@ class _MonotonicEstimator(BaseEstimator):
             _core.remove_checkpoint(folder)
         return self
 
-    def _pose(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Posed:
+    def _pose(self, X: Any, y: Any, beside: Beside, eval_set: Any) -> Posed:
         """What the library is to be trained on."""
         if y is None:
             raise _core.Error(f"{type(self).__name__} requires y to be passed, but the target y is "
@@ -66,15 +89,14 @@ class _MonotonicEstimator(BaseEstimator):
         table, names = given.table, given.table.names
         self._require_usable(table, len(names), least_rows=2)
         options = self._options(given)
-        # The label and the weights are columns too, and no two columns share a name.
+        # The label and what stands beside it are columns too, and no two share a name.
         label = free_name(as_text(str(getattr(y, "name", None) or "y"), "the name of y"), names)
-        weight = free_name(as_text(str(getattr(sample_weight, "name", None) or "sample_weight"),
-                                   "the name of sample_weight"), [*names, label])
         options |= {"label": label, **self._add_label(table, label, y, classes)}
-        weights = self._weights(sample_weight, y, table.num_rows, classes)
-        if weights is not None:
-            options["weight"] = weight
-            table.add_matrix([weight], weights)
+        for role, argument, values in self._beside(beside, y, table.num_rows, classes):
+            given_name = as_text(str(getattr(getattr(beside, argument), "name", None) or argument),
+                                 f"the name of {argument}")
+            options[role] = free_name(given_name, table.names)
+            table.add_matrix([options[role]], values)
         valid = None
         if eval_set is not None:
             valid = self._valid_table(eval_set, is_category, names, options, classes)
@@ -134,41 +156,49 @@ class _MonotonicEstimator(BaseEstimator):
         options["threads"] = threads_of(self.n_jobs)
         options |= directions_of(self.monotonic_cst, given.table.names)
         options["order"] = orders_of(self.order, given.table.orders)
-        return options
+        return options | self._objective()
+
+    def _objective(self) -> dict[str, Any]:
+        """The fields of what is predicted, where scikit-learn writes them in its own way."""
+        return {}
+
+    def _beside(self, beside: Beside, y: Any, num_rows: int,
+                classes: Any) -> Iterator[tuple[str, str, np.ndarray]]:
+        """Role, argument and numbers of the columns beside the features."""
+        for role, argument, values in (
+                ("weight", "sample_weight", self._weights(beside.sample_weight, y, num_rows,
+                                                          classes)),
+                ("exposure", "exposure", one_per_row(beside.exposure, "exposure", num_rows)),
+                ("offset", "offset", one_per_row(beside.offset, "offset", num_rows))):
+            if values is not None:
+                yield role, argument, values.reshape(-1, 1)
 
     def _weights(self, sample_weight: Any, y: Any, num_rows: int,
                  classes: Any) -> np.ndarray | None:
-        if sample_weight is None:
-            return None
-        try:
-            weights = np.asarray(unmasked(sample_weight), dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise _core.Error("sample_weight: wanted a number for each row") from None
-        if weights.ndim == 0:
-            weights = np.full(num_rows, weights)
-        if weights.ndim != 1:
-            raise _core.Error("Sample weights must be 1D array or scalar")
-        if weights.shape != (num_rows,):
-            raise _core.Error(f"sample_weight.shape == {weights.shape}, expected {(num_rows,)}!")
-        if not weights.any():
+        weights = one_per_row(sample_weight, "sample_weight", num_rows)
+        if weights is not None and not weights.any():
             raise _core.Error("sample_weight: all weights are zero")
-        return weights.reshape(-1, 1)
+        return weights
 
     def _valid_table(self, eval_set: Any, is_category: Any, names: list[str],
                      options: dict[str, Any], classes: Any) -> _core.Table:
-        pair = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
-        if not isinstance(pair, tuple) or len(pair) not in (2, 3):
-            raise _core.Error("eval_set: wanted (X, y) or (X, y, sample_weight)")
-        X, y, weights = (*pair, None)[:3]
+        X, y, beside = valid_rows_of(eval_set)
         given = read_table(X, "eval_set", is_category, None if is_frame(X) else names,
                            not_missing_of(self.not_missing, X))
         self._add_label(given.table, options["label"], y, classes)
-        if "weight" in options:
-            rows = given.table.num_rows
-            found = self._weights(1.0 if weights is None else weights, y, rows, classes)
-            given.table.add_matrix([options["weight"]], found)
-        elif weights is not None:
-            raise _core.Error("eval_set: it has weights, but fit got no sample_weight")
+        if "weight" in options and beside.sample_weight is None:
+            beside = beside._replace(sample_weight=1.0)
+        found = set()
+        for role, argument, values in self._beside(beside, y, given.table.num_rows, classes):
+            if role not in options:
+                raise _core.Error(f"eval_set: it has {WORDS_OF_ROLES[role]}, but fit got no "
+                                  f"{argument}")
+            given.table.add_matrix([options[role]], values)
+            found.add(role)
+        for role in {"exposure", "offset"} & options.keys() - found:
+            if options[role]:
+                raise _core.Error(f"eval_set: wanted its {role} too: a dictionary with 'X', 'y' "
+                                  f"and '{role}'")
         return given.table
 
     def _require_fitted(self) -> Model:
@@ -178,17 +208,41 @@ class _MonotonicEstimator(BaseEstimator):
                                  "'fit' with appropriate arguments before using this estimator.")
         return model
 
-    def _predict(self, X: Any, output: str) -> np.ndarray:
+    def _predict(self, X: Any, output: str, exposure: Any = None,
+                 offset: Any = None) -> np.ndarray:
         model = self._require_fitted()
         threads = threads_of(self.n_jobs)
+        beside = Beside(exposure=exposure, offset=offset)
         rows = rows_of(X) if self._takes_rows else None
         if rows is None or rows.shape[1] != self.n_features_in_ or len(rows) == 0:
-            return model._core.predict(self._rows(X, model), output, threads)
+            return model._core.predict(self._rows(X, model, beside), output, threads)
         if _core.has_infinity(rows):
             raise _core.Error(TOO_LARGE)
+        for _, values in self._beside_rows(model, beside, len(rows)):
+            rows = np.column_stack([rows, values.astype(np.float32)])
         return model._core.predict(rows, output, threads)
 
-    def _rows(self, X: Any, model: Model) -> np.ndarray:
+    @staticmethod
+    def _beside_rows(model: Model, beside: Beside,
+                     num_rows: int) -> Iterator[tuple[str, np.ndarray]]:
+        """Name and numbers of the columns that a prediction reads besides those of X."""
+        columns = model._core.beside
+        for role in ("exposure", "offset"):
+            values = one_per_row(getattr(beside, role), role, num_rows)
+            if role not in columns:
+                if values is not None:
+                    raise _core.Error(f"{role}: fit got none")
+            elif values is not None or role == "exposure":
+                wrong = values is not None and not (np.isfinite(values).all() and
+                                                    (role == "offset" or (values > 0).all()))
+                if wrong:
+                    raise _core.Error(f"{role}: wanted a finite number for each row"
+                                      f"{', more than 0' if role == 'exposure' else ''}")
+                yield columns[role], np.ones(num_rows) if values is None else values
+            else:
+                raise _core.Error("offset: fit got one, so predictions need one too")
+
+    def _rows(self, X: Any, model: Model, beside: Beside) -> np.ndarray:
         fitted = getattr(self, "feature_names_in_", None)
         names = default_names(self.n_features_in_) if fitted is None else fitted.tolist()
         by_place = {place: words for place, name in zip(default_names(len(names)), names)
@@ -210,6 +264,8 @@ class _MonotonicEstimator(BaseEstimator):
             warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without "
                           "feature names", stacklevel=4)
         given.table.names = names
+        for name, values in self._beside_rows(model, beside, given.table.num_rows):
+            given.table.add_matrix([name], values.reshape(-1, 1))
         return model._rows(given.table, stacklevel=5)
 
     @staticmethod
@@ -238,8 +294,9 @@ class _MonotonicEstimator(BaseEstimator):
 
 @with_parameters(is_classifier=True)
 class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
-    """A deep lattice network for two classes whose probability rises with the features that must
-    raise it: proven, and true of every prediction to the last bit.
+    """A deep lattice network for classes. Of two, the probability of the second rises with the
+    features that must raise it; of grades, that of reaching each: proven, and true of every
+    prediction to the last bit. Classes without an order have no directions.
 
     Parameters
     ----------
@@ -247,7 +304,7 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
 
     Attributes
     ----------
-    classes_ : the two classes, sorted; probabilities are of the second one
+    classes_ : the classes, sorted, or the grades from low to high
     model_ : `espalier.Model`, to save, verify and look into
     n_features_in_, feature_names_in_ : the columns of X
     n_iter_ : epochs trained
@@ -270,18 +327,20 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
     True
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
-            callback: Any = None, progress: bool = False, checkpoint: Any = None,
-            checkpoint_seconds: float = 30, resume: bool = False) -> MonotonicClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None,
+            eval_set: Any = None, callback: Any = None, progress: bool = False,
+            checkpoint: Any = None, checkpoint_seconds: float = 30,
+            resume: bool = False) -> MonotonicClassifier:
         """Trains a model.
 
         Parameters
         ----------
         X : array or frame of shape (rows, features); NaN, None and nulls are missing
-        y : two classes, one per row
+        y : classes, one per row: two, with or without an order (see `grades`) up to 100
         sample_weight : one per row
+        offset : one per row, added to the score; predictions then need it too
         eval_set : (X, y) or (X, y, sample_weight) to choose the epoch on, instead of
-            valid_fraction of the rows
+            valid_fraction of the rows; or a dictionary of X, y and what stands beside them
         callback : called after each epoch with a dictionary; what is true ends training with the
             best model so far
         progress : shows a tqdm bar
@@ -291,8 +350,8 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         resume : goes on from the checkpoint, from the beginning if there is none. The model is the
             same, to the last bit, as if nothing had ended the fit
         """
-        return self._fit(X, y, sample_weight, eval_set, callback, progress, checkpoint,
-                         checkpoint_seconds, resume)
+        return self._fit(X, y, Beside(sample_weight, offset=offset), eval_set, callback, progress,
+                         checkpoint, checkpoint_seconds, resume)
 
     def _read_label(self, y: Any) -> tuple[Any, np.ndarray | None]:
         name = getattr(y, "name", None)
@@ -304,10 +363,13 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
             raise _core.Error("y: its classes are of different kinds, "
                               f"{', '.join(kinds)}") from None
         check_classification_targets(labels)
-        if len(classes) > 2:
-            raise _core.Error("Only binary classification is supported. The type of the target is "
-                              f"{type_of_target(labels)}.")
-        return Named(labels, name), classes
+        grades = grades_of(self.grades, y)
+        if grades is None:
+            return Named(labels, name), classes
+        for label in classes.tolist():
+            if label not in grades:
+                raise _core.Error(f"grades: {label!r} of y is none of {grades!r}")
+        return Named(labels, name, grades), np.array(grades, dtype=classes.dtype)
 
     def _options(self, given: Input) -> dict[str, Any]:
         options = super()._options(given)
@@ -336,39 +398,60 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         labels = label_column(y)
         require_as_many(labels, table.num_rows)
         numeric = classes.dtype.kind in "iuf"
+        ordered = grades_of(self.grades, y) is not None
         if numeric and len(np.unique(classes.astype(np.float64))) == len(classes):
             table.add_matrix([name], labels.astype(np.float64).reshape(-1, 1))
-            return {}
+            if ordered:
+                return {"grades": "<".join(word_of(label) for label in classes.tolist())}
+            return {"task": "classification"} if len(classes) > 2 else {}
         words, codes = np.unique(labels, return_inverse=True)
         # A label is never missing here, whatever its class is called.
         table.not_missing = {**table.not_missing,
                              name: [str(w) for w in words if str(w) and
                                     _core.means_missing(str(w))]}
         table.add_words(name, [str(word) for word in words], codes.astype(np.int32))
+        if ordered:
+            return {"grades": "<".join(map(str, classes))}
         last = str(classes[-1])
-        return {} if last == max(map(str, classes)) else {"positive": last}
+        return {} if len(classes) > 2 or last == max(map(str, classes)) else {"positive": last}
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """The logit of the second class, one per row."""
-        return self._predict(X, "score")
+    def _objective(self) -> dict[str, Any]:
+        return {"grades": ""}  # _add_label knows them
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class, float32 of shape (rows, 2)."""
-        positive = self._predict(X, "prediction")
-        both = np.empty((len(positive), 2), dtype=np.float32)
-        both[:, 1] = positive
-        np.subtract(1, positive, out=both[:, 0])
-        return both
+    def _columns(self) -> list[int]:
+        """Which class of the model each of classes_ is."""
+        words = self.model_._core.classes
+        if self.classes_.dtype.kind in "iuf" or self.model_._core.ordered:
+            return list(range(len(words)))
+        return [words.index(str(label)) for label in self.classes_]
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The likelier class, one per row."""
-        is_second = self.decision_function(X) > 0
-        return self.classes_[is_second.astype(np.intp)]
+    def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray:
+        """Of two classes the logit of the second one, one per row; of more their scores before the
+        softmax, of shape (rows, classes); of grades the logits of reaching each but the lowest."""
+        scores = self._predict(X, "score", offset=offset)
+        if scores.ndim == 1 or self.model_._core.ordered:
+            return scores
+        return scores[:, self._columns()]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray:
+        """The probability of each of classes_, float32 of shape (rows, classes)."""
+        predicted = self._predict(X, "prediction", offset=offset)
+        if predicted.ndim == 2 and not self.model_._core.ordered:
+            return predicted[:, self._columns()]
+        # What is predicted is the probability of reaching each class but the first.
+        reached = np.pad(predicted.reshape(len(predicted), -1), ((0, 0), (1, 1)),
+                         constant_values=((0, 0), (1, 0)))
+        return reached[:, :-1] - reached[:, 1:]
+
+    def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
+        """The likelier class, one per row; of grades the largest that is reached with probability
+        1/2, which never falls with what must raise it."""
+        scores = self.decision_function(X, offset=offset)
+        if scores.ndim == 1:
+            return self.classes_[(scores > 0).astype(np.intp)]
+        if self.model_._core.ordered:
+            return self.classes_[(scores >= 0).sum(axis=1)]
+        return self.classes_[scores.argmax(axis=1)]
 
 
 @with_parameters(is_classifier=False)
@@ -399,13 +482,14 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
     True
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
-            callback: Any = None, progress: bool = False, checkpoint: Any = None,
-            checkpoint_seconds: float = 30, resume: bool = False) -> MonotonicRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None,
+            offset: Any = None, eval_set: Any = None, callback: Any = None, progress: bool = False,
+            checkpoint: Any = None, checkpoint_seconds: float = 30,
+            resume: bool = False) -> MonotonicRegressor:
         """Trains a model; the arguments are those of `MonotonicClassifier.fit`, with numbers as
-        y."""
-        return self._fit(X, y, sample_weight, eval_set, callback, progress, checkpoint,
-                         checkpoint_seconds, resume)
+        y, and with the losses poisson and tweedie the exposure of each row."""
+        return self._fit(X, y, Beside(sample_weight, exposure, offset), eval_set, callback,
+                         progress, checkpoint, checkpoint_seconds, resume)
 
     def _add_label(self, table: _core.Table, name: str, y: Any,
                    classes: Any) -> dict[str, Any]:
@@ -425,9 +509,15 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
         few = len(others) == 0 or bool((others == others[0]).all())
         return {"task": "regression"} if few else {}
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The label, one float32 a row."""
-        return self._predict(X, "prediction")
+    def _objective(self) -> dict[str, Any]:
+        if self.loss == "log_loss":
+            raise _core.Error("loss: log_loss is for classes; wanted MonotonicClassifier")
+        return {"quantile": [] if self.quantile is None else self.quantile}
+
+    def predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> np.ndarray:
+        """The label, one float32 a row; of several quantiles a column for each. Without an exposure
+        it is predicted for exposure 1."""
+        return self._predict(X, "prediction", exposure, offset)
 
 
 def _warn(message: str) -> None:

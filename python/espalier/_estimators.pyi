@@ -26,6 +26,11 @@ class Posed(NamedTuple):
 
 def _warn(message: str) -> None: ...
 
+class Beside(NamedTuple):
+    sample_weight: Any = None
+    exposure: Any = None
+    offset: Any = None
+
 class _MonotonicEstimator(BaseEstimator):
     model_: Model
     n_features_in_: int
@@ -34,7 +39,7 @@ class _MonotonicEstimator(BaseEstimator):
     history_: dict[str, np.ndarray]
     feature_importances_: np.ndarray
 
-    def _pose(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Posed: ...
+    def _pose(self, X: Any, y: Any, beside: Beside, eval_set: Any) -> Posed: ...
     def _keep(self, result: dict[str, Any], posed: Posed) -> None: ...
 
 class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
@@ -47,6 +52,7 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         categorical_features: str | Sequence[Any] | None = ...,
         not_missing: Mapping[str, str | Sequence[str]] | None = ...,
         order: Mapping[str, Sequence[str]] | Sequence[str] | None = ...,
+        grades: Sequence[Any] | None = ...,
         class_weight: str | Mapping[Any, float] | None = ...,
         max_categories: int = ...,
         interactions: str | Sequence[str] = ...,
@@ -70,18 +76,20 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         lattice_torsion: float = ...,
         valid_fraction: float = ...,
         metric: Literal["automatic", "accuracy", "log_loss", "auc", "brier", "mse", "rmse",
-            "mae", "r2"] = ...,
+            "mae", "r2", "rps", "clipped", "pinball", "coverage", "deviance", "d2", "gini",
+            "balance"] = ...,
         patience: int = ...,
         random_state: int | np.random.RandomState | np.random.Generator | None = ...,
         n_jobs: int | None = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None,
+            eval_set: Any = None,
             callback: Callable[[dict[str, Any]], Any] | None = None,
             progress: bool = False, checkpoint: str | os.PathLike[str] | None = None,
             checkpoint_seconds: float = 30, resume: bool = False) -> MonotonicClassifier: ...
-    def decision_function(self, X: Any) -> np.ndarray: ...
-    def predict_proba(self, X: Any) -> np.ndarray: ...
-    def predict(self, X: Any) -> np.ndarray: ...
+    def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray: ...
+    def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray: ...
+    def predict(self, X: Any, *, offset: Any = None) -> np.ndarray: ...
 
 class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
     def __init__(
@@ -93,6 +101,10 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
         order: Mapping[str, Sequence[str]] | Sequence[str] | None = ...,
         max_categories: int = ...,
         interactions: str | Sequence[str] = ...,
+        loss: Literal["automatic", "log_loss", "squared_error", "absolute_error", "quantile",
+            "poisson", "gamma", "tweedie"] = ...,
+        quantile: float | Sequence[float] | None = ...,
+        power: float = ...,
         architecture: str = ...,
         monotone_calibrators: Literal["required", "all"] = ...,
         keypoints: Literal["automatic", "distinct", "quantile", "uniform"] = ...,
@@ -113,13 +125,16 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
         lattice_torsion: float = ...,
         valid_fraction: float = ...,
         metric: Literal["automatic", "accuracy", "log_loss", "auc", "brier", "mse", "rmse",
-            "mae", "r2"] = ...,
+            "mae", "r2", "rps", "clipped", "pinball", "coverage", "deviance", "d2", "gini",
+            "balance"] = ...,
         patience: int = ...,
         random_state: int | np.random.RandomState | np.random.Generator | None = ...,
         n_jobs: int | None = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None,
+            offset: Any = None, eval_set: Any = None,
             callback: Callable[[dict[str, Any]], Any] | None = None,
             progress: bool = False, checkpoint: str | os.PathLike[str] | None = None,
             checkpoint_seconds: float = 30, resume: bool = False) -> MonotonicRegressor: ...
-    def predict(self, X: Any) -> np.ndarray: ...
+    def predict(self, X: Any, *, exposure: Any = None,
+                offset: Any = None) -> np.ndarray: ...

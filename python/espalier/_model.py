@@ -143,6 +143,17 @@ class Model:
         return self._core.task
 
     @property
+    def loss(self) -> str:
+        """What training lowered."""
+        return self._core.loss
+
+    @property
+    def outputs(self) -> list[str]:
+        """What the numbers of a prediction are called: prediction, or q0.1 for a quantile, ge_good
+        for reaching a grade, p_red for a class."""
+        return self._core.outputs
+
+    @property
     def label(self) -> str:
         """The name of the column that is predicted."""
         return self._core.label
@@ -157,13 +168,14 @@ class Model:
         return self._core.inspect_text()
 
     def rows(self, X: Any) -> np.ndarray:
-        """X as the predictor reads it: float32, a column for each of feature_names; categories as
-        the indices of their words.
+        """X as the predictor reads it: float32, a column for each of feature_names, then the
+        exposure and the offset if the model was trained with them; categories as the indices of
+        their words.
 
         Frames are matched by column name, and columns that the model does not read are ignored. An
         array has the columns of feature_names in that order, its categories as words.
         """
-        names = None if is_frame(X) else self.feature_names
+        names = None if is_frame(X) else [*self.feature_names, *self._core.beside.values()]
         table = read_table(X, "X", lambda name, _: name in self._categories, names,
                            self._not_missing).table
         return self._rows(table, stacklevel=3)
@@ -184,11 +196,12 @@ class Model:
 
     def predict(self, X: Any, *, output: OutputWord = "prediction",
                 n_jobs: int | None = None) -> np.ndarray:
-        """One number per row: the probability of the positive class, or the label.
+        """One number per row: the probability of the positive class, or the label; a column for
+        each of `outputs` if there are several.
 
         `output` "score" gives what the network says: a logit in classification. An array of numbers
-        has the columns of `feature_names`, its categories as the codes that `rows` gives; float32
-        in C order is not copied.
+        has the columns of `rows`, its categories as the codes that it gives; float32 in C order is
+        not copied.
         """
         if output not in get_args(OutputWord):
             raise _core.Error(f"output: {output!r} is neither prediction nor score")
@@ -233,7 +246,7 @@ class Model:
         scores = self._core.predict(rows, "score", 0)
         order = np.random.default_rng(seed).permutation(len(rows))
         moves = []
-        for feature in range(rows.shape[1]):
+        for feature in range(len(self.feature_names)):
             shuffled = rows.copy()
             shuffled[:, feature] = rows[order, feature]
             moves.append(np.abs(self._core.predict(shuffled, "score", 0) - scores).mean())

@@ -17,13 +17,16 @@ import numpy as np
 from . import _core
 from ._sklearn import check_random_state
 
-# The label and its weights are arguments of fit; monotonic_cst holds the directions; the class of
-# the estimator is the task, and its classes_ say which one is positive.
-LEFT_OUT = ("label", "weight", "increasing", "decreasing", "task", "positive")
+# The label and the columns beside it are arguments of fit; monotonic_cst holds the directions; the
+# class of the estimator is the task, and its classes_ say which one is positive.
+LEFT_OUT = ("label", "weight", "exposure", "offset", "increasing", "decreasing", "task", "positive")
+OF_CLASSIFIERS = ("class_weight", "grades")
+OF_REGRESSORS = ("loss", "quantile", "power")
 RENAMED = {"seed": "random_state", "threads": "n_jobs"}
 MOST_THREADS = 1024  # of the library
 # What scikit-learn writes for a default of the library.
-DEFAULTS = {"threads": None, "class_weight": None, "order": None, "interactions": "auto"}
+DEFAULTS = {"threads": None, "class_weight": None, "order": None, "interactions": "auto",
+            "grades": None, "quantile": None}
 
 OWN_HELP = {
     "monotonic_cst":
@@ -36,8 +39,13 @@ OWN_HELP = {
     "not_missing":
         "words of columns that do not mean missing there, though they usually do: "
         "{'quality': ['NA']}.",
+    "grades":
+        "classes with an order, from low to high: ['bad', 'fair', 'good']. None: an ordered "
+        "categorical y brings its own, any other has none.",
+    "quantile":
+        "the quantiles to predict: 0.9, or [0.1, 0.5, 0.9], which never cross; None: no quantile.",
     "class_weight":
-        "None; 'balanced' gives both classes the same total weight in training; or a dictionary of "
+        "None; 'balanced' gives all classes the same total weight in training; or a dictionary of "
         "classes to weights, which multiply sample_weight: unlike 'balanced' they weigh the rows "
         "that choose the epoch too.",
     "order":
@@ -56,7 +64,7 @@ def _parameters(is_classifier: bool) -> dict[str, Any]:
                                   "not_missing": None}
     for field in _core.train_fields():
         name = field["name"]
-        if name in LEFT_OUT or (name == "class_weight" and not is_classifier):
+        if name in LEFT_OUT + (OF_REGRESSORS if is_classifier else OF_CLASSIFIERS):
             continue
         parameters[RENAMED.get(name, name)] = DEFAULTS.get(name, field["default"])
     return parameters

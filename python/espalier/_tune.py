@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _core
-from ._estimators import Posed, _MonotonicEstimator, _warn
+from ._estimators import Beside, Posed, _MonotonicEstimator, _warn
 from ._arguments import values_of
 from ._params import options_json, path_bytes, real_number, whole_number
 from ._progress import progress_of, search_progress_of
@@ -41,8 +41,9 @@ class Tuning:
         return self.trials[0]
 
 
-def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None,
-         trials: int = 0, minutes: float = 0, confirm: int = 3, folds: int = 0,
+def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None,
+         offset: Any = None, eval_set: Any = None, trials: int = 0,
+         minutes: float = 0, confirm: int = 3, folds: int = 0,
          search: Mapping[str, Sequence[Any]] | Sequence[str] = (), fix: Sequence[str] = (),
          results: str | os.PathLike[str] | None = None, callback: Any = None,
          progress: bool = False) -> Tuning:
@@ -55,7 +56,7 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, eval_set:
     Parameters
     ----------
     estimator : a MonotonicClassifier or MonotonicRegressor; its n_jobs trainings run at a time
-    X, y, sample_weight, eval_set : as `fit` takes them
+    X, y, sample_weight, exposure, offset, eval_set : as `fit` takes them
     trials : how many draws of settings; 0: as many as `minutes` allows, 28 without it
     minutes : how long to search and confirm; the final training comes on top. 0: until all trials
         are done
@@ -87,7 +88,7 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, eval_set:
         raise _core.Error(f"estimator: wanted a MonotonicClassifier or MonotonicRegressor, found "
                           f"{type(estimator).__name__}")
     tuned = type(estimator)(**estimator.get_params(deep=False))
-    posed: Posed = tuned._pose(X, y, sample_weight, eval_set)
+    posed: Posed = tuned._pose(X, y, Beside(sample_weight, exposure, offset), eval_set)
     options = _core.TuneOptions(trials=_count(trials, "trials"),
                                 minutes=real_number(minutes, "minutes"),
                                 confirm=_count(confirm, "confirm"), folds=_count(folds, "folds"),

@@ -11,7 +11,7 @@ import pytest
 
 import espalier
 from conftest import DIRECTIONS
-from espalier._params import DEFAULTS, LEFT_OUT, RENAMED
+from espalier._params import DEFAULTS, LEFT_OUT, OF_CLASSIFIERS, OF_REGRESSORS, RENAMED
 
 
 def run(program, *words):
@@ -120,14 +120,16 @@ def test_both_give_the_same_certificate(program, tmp_path, fitted):
 
 def test_every_field_is_a_parameter_with_its_default(program):
     fields = {field["name"]: field["default"] for field in espalier._core.train_fields()}
-    params = espalier.MonotonicClassifier().get_params()
-    for name, default in fields.items():
-        if name in LEFT_OUT:
-            assert name not in params
-        elif name not in DEFAULTS:
-            assert params[RENAMED.get(name, name)] == default
     own = {"monotonic_cst", "categorical_features", "not_missing"}
-    assert set(params) == own | {RENAMED.get(name, name) for name in fields
-                                 if name not in LEFT_OUT}
+    for estimator, others in ((espalier.MonotonicClassifier(), OF_REGRESSORS),
+                              (espalier.MonotonicRegressor(), OF_CLASSIFIERS)):
+        params, left_out = estimator.get_params(), LEFT_OUT + others
+        for name, default in fields.items():
+            if name in left_out:
+                assert name not in params
+            elif name not in DEFAULTS:
+                assert params[RENAMED.get(name, name)] == default
+        assert set(params) == own | {RENAMED.get(name, name) for name in fields
+                                     if name not in left_out}
     usage = run(program, "train", "--help")
     assert all(f"--{name.replace('_', '-')}" in usage for name in fields)

@@ -13,12 +13,21 @@
 
 // What the handles hold.
 struct espalier_model {
-  explicit espalier_model(const espalier::Model& model) : predictor(model), hash(model.hash()) {}
+  explicit espalier_model(const espalier::Model& model)
+      : predictor(model), hash(model.hash()), inputs(schema().features) {
+    for (const espalier::Role role : espalier::kPredictionRoles) {
+      const auto column = schema().beside.find(role);
+      if (column == schema().beside.end()) continue;
+      inputs.push_back(
+          {.name = column->second, .monotonicity = espalier::Monotonicity::increasing});
+    }
+  }
 
   const espalier::Schema& schema() const { return predictor.model().schema(); }
 
   espalier::Predictor predictor;
   std::string hash;
+  std::vector<espalier::Feature> inputs;  // the features, then the exposure and the offset
 };
 
 struct espalier_scratch {
@@ -90,8 +99,8 @@ void require_below(std::size_t index, std::size_t count, const char* what) {
 
 const espalier::Feature& input_of(const espalier_model* model, std::size_t input) {
   require(model, "model");
-  require_below(input, model->schema().features.size(), "input");
-  return model->schema().features[input];
+  require_below(input, model->inputs.size(), "input");
+  return model->inputs[input];
 }
 
 }  // namespace
@@ -131,7 +140,7 @@ espalier_status espalier_num_inputs(const espalier_model* model, size_t* count) 
   return guarded([&] {
     require(model, "model");
     require(count, "count");
-    *count = model->predictor.num_features();
+    *count = model->predictor.num_cells();
   });
 }
 
@@ -157,7 +166,10 @@ espalier_status espalier_score_class(const espalier_model* model, size_t score, 
     require(word, "word");
     require_below(score, model->predictor.num_scores(), "score");
     const espalier::Label& label = model->schema().label;
-    *word = label.task == espalier::Task::classification ? label.positive.c_str() : nullptr;
+    // The lowest of two classes or of grades has no number of its own.
+    *word = label.classes.empty()
+                ? nullptr
+                : label.classes[score + (label.has_many_classes() ? 0 : 1)].c_str();
   });
 }
 
@@ -246,7 +258,7 @@ espalier_status espalier_predict(const espalier_model* model, espalier_scratch* 
   if (output != ESPALIER_PREDICTION && output != ESPALIER_SCORE)
     return fail(ESPALIER_ARGUMENT, "predict: output is neither prediction nor score");
   const espalier::Predictor& predictor = model->predictor;
-  const std::size_t width = predictor.num_features(), scores = predictor.num_scores();
+  const std::size_t width = predictor.num_cells(), scores = predictor.num_scores();
   if (num_cells % width != 0 || num_out % scores != 0 || num_cells / width != num_out / scores) {
     std::snprintf(
         last_error, sizeof last_error,

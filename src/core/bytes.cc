@@ -47,20 +47,23 @@ std::vector<float> Reader::floats(std::string_view what) {
   return values;
 }
 
-void Reader::open_frame(std::string_view magic, std::uint32_t version) {
+std::uint32_t Reader::open_frame(std::string_view magic, std::uint32_t newest) {
   const std::string_view whole = bytes_;
   if (!whole.starts_with(magic)) fail(fmt::format("it does not begin with {}", magic));
   constexpr std::size_t kChecksum = sizeof(std::uint64_t);
-  if (whole.size() < magic.size() + sizeof version + kChecksum) fail("it is cut short");
+  if (whole.size() < magic.size() + sizeof newest + kChecksum) fail("it is cut short");
   take(magic.size(), "magic");
   const auto found = get<std::uint32_t>("version");
-  if (found != version)
-    fail(fmt::format("format version {}, this program reads version {}", found, version));
+  if (found < 1 || found > newest) {
+    fail(fmt::format("format version {}, this program reads version{}", found,
+                     newest == 1 ? " 1" : fmt::format("s 1 to {}", newest)));
+  }
   const std::string_view content = whole.substr(0, whole.size() - kChecksum);
   Reader end(whole.substr(content.size()), place_, thing_);
   if (end.get<std::uint64_t>("checksum") != checksum(content))
     fail("its checksum does not match: it is cut short or was altered");
   bytes_.remove_suffix(kChecksum);
+  return found;
 }
 
 }  // namespace espalier

@@ -60,8 +60,8 @@ class Reader {
   std::size_t left() const { return bytes_.size(); }
 
   // Passes over the magic word and the version in front, takes the checksum off the end, and fails
-  // unless all three are in order.
-  void open_frame(std::string_view magic, std::uint32_t version);
+  // unless all three are in order. Returns the version, from 1 to the newest.
+  std::uint32_t open_frame(std::string_view magic, std::uint32_t newest);
 
  private:
   std::string_view bytes_;

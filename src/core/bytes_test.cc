@@ -57,7 +57,9 @@ TEST(Bytes, AFrameIsRefusedUnlessMagicVersionAndChecksumAreInOrder) {
   const auto error = [](const std::string& bytes, std::uint32_t version) {
     return error_of([&] { Reader(bytes, kPlace, "thing").open_frame("MAGIC", version); });
   };
-  EXPECT_THAT(error(good, 4), HasSubstr("format version 3, this program reads version 4"));
+  EXPECT_EQ(Reader(good, kPlace, "thing").open_frame("MAGIC", 4), 3u);
+  EXPECT_THAT(error(good, 2), HasSubstr("format version 3, this program reads versions 1 to 2"));
+  EXPECT_THAT(error(good, 1), HasSubstr("format version 3, this program reads version 1"));
   EXPECT_THAT(error("magic" + good, 3), HasSubstr("does not begin with MAGIC"));
   EXPECT_THAT(error("MAGIC", 3), HasSubstr("cut short"));
   EXPECT_THAT(error(good + "x", 3), HasSubstr("checksum does not match"));

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <type_traits>
+#include <vector>
 
 #include "espalier/error.h"
 #include "espalier/fields.h"
@@ -15,17 +16,21 @@ namespace espalier {
 // Throws Error (argument) naming the first field that is out of its range or not finite.
 template <class Options>
 void check_fields(const Options& options) {
-  visit_fields(options, [](const Field& field, const auto& value) {
+  const auto check = [](const Field& field, auto value) {
+    const auto number = static_cast<double>(value);
+    if (!std::isfinite(number))
+      throw Error(ErrorKind::argument, fmt::format("{}: {} is not finite", field.name, number));
+    if (number < field.min || number > field.max) {
+      throw Error(ErrorKind::argument, fmt::format("{}: {} is not between {} and {}", field.name,
+                                                   value, field.min, field.max));
+    }
+  };
+  visit_fields(options, [&check](const Field& field, const auto& value) {
     using Value = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) {
-      const auto number = static_cast<double>(value);
-      if (!std::isfinite(number)) {
-        throw Error(ErrorKind::argument, fmt::format("{}: {} is not finite", field.name, number));
-      }
-      if (number < field.min || number > field.max) {
-        throw Error(ErrorKind::argument, fmt::format("{}: {} is not between {} and {}", field.name,
-                                                     value, field.min, field.max));
-      }
+      check(field, value);
+    } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
+      for (const double number : value) check(field, number);
     }
   });
 }

@@ -32,11 +32,13 @@ const Column& require_feature(const std::string& name, std::string_view field, c
                    guess ? fmt::format("; did you mean '{}'?", printable(*guess)) : ""));
 }
 
-std::vector<std::string> split_order(const std::string& text, std::size_t begin) {
+}  // namespace
+
+std::vector<std::string> split_order(std::string_view text) {
   std::vector<std::string> words;
-  while (begin <= text.size()) {
+  for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('<', begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
+    words.emplace_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
   return words;
@@ -47,8 +49,6 @@ bool are_distinct(const std::vector<std::string>& words) {
   for (const std::string& word : words) distinct.insert(shortest_plain(word));
   return distinct.size() == words.size() && !distinct.contains("");
 }
-
-}  // namespace
 
 Directions read_directions(const Table& table, const ColumnIndex& columns,
                            const TrainOptions& options) {
@@ -74,7 +74,7 @@ Orders read_orders(const Table& table, const ColumnIndex& columns, const TrainOp
       fail(fmt::format("order: '{}': wanted column=low<...<high", printable(text)));
     const std::string name = text.substr(0, equals);
     const Column& column = require_feature(name, "order", table, columns, options);
-    std::vector<std::string> words = split_order(text, equals + 1);
+    std::vector<std::string> words = split_order(std::string_view(text).substr(equals + 1));
     if (words.size() < 2 || !are_distinct(words)) {
       fail(fmt::format("order: '{}': wanted two or more different words, low<...<high",
                        printable(text)));

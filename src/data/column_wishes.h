@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -24,5 +25,9 @@ Directions read_directions(const Table& table, const ColumnIndex& columns,
 /// The words of each column that has an order, from low to high. Throws Error (argument) for what
 /// is no order, and for a word that means "missing" in its column.
 Orders read_orders(const Table& table, const ColumnIndex& columns, const TrainOptions& options);
+
+/// S, M and L of "S<M<L"; and whether words are all different, none of them empty.
+std::vector<std::string> split_order(std::string_view text);
+bool are_distinct(const std::vector<std::string>& words);
 
 }  // namespace espalier

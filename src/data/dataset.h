@@ -31,13 +31,20 @@ struct Dataset {
   std::size_t num_rows = 0;
   std::size_t num_features = 0;  // numbers a row: the features, then the pairs of them
   std::vector<float> cells;      // [num_rows][num_features], see encode.h
-  std::vector<double> labels;    // one per row: 0 or 1, or the number; empty if not asked for
+  std::vector<double> labels;    // one per row: the number or its class; empty if not asked for
   BesideColumns beside;
 
   const float* row(std::size_t index) const { return cells.data() + index * num_features; }
 
   const std::vector<float>& weights() const { return beside[Role::weight]; }
-  float weight(std::size_t index) const { return weights().empty() ? 1.0f : weights()[index]; }
+  float weight(std::size_t index) const { return at(Role::weight, index, 1); }
+  float exposure(std::size_t index) const { return at(Role::exposure, index, 1); }
+  float offset(std::size_t index) const { return at(Role::offset, index, 0); }
+
+ private:
+  float at(Role role, std::size_t index, float otherwise) const {
+    return beside[role].empty() ? otherwise : beside[role][index];
+  }
 };
 
 /// Some rows of a dataset, as a dataset of its own.

@@ -127,7 +127,7 @@ TEST(Encode, FreeingTheTableChangesNothing) {
   Schema schema;
   schema.features = {number_feature(),
                      {.name = "word", .kind = FeatureKind::category, .words = {"b", "a"}}};
-  schema.label = {.name = "y", .task = Task::regression, .is_number = true};
+  schema.label = {.name = "y", .is_number = true};
   schema.beside[Role::weight] = "w";
   std::vector<Rows> parts(3);  // the last has no rows
   for (std::uint32_t row = 0; row < 100; ++row) {

@@ -17,6 +17,10 @@ std::string_view wanted_of(Role role, float cell) {
   switch (role) {
     case Role::weight:
       return std::isfinite(cell) && cell >= 0 ? "" : "0 or more";
+    case Role::exposure:
+      return std::isfinite(cell) && cell > 0 ? "" : "more than 0";
+    case Role::offset:
+      return std::isfinite(cell) ? "" : "a finite number";
     case Role::feature:
     case Role::label:
       break;
@@ -30,13 +34,28 @@ SideColumns side_columns(const TrainOptions& options) {
   SideColumns columns;
   const auto add = [&](Role role, const std::string& column) {
     if (column.empty()) return;
-    if (column == options.label) {
-      throw Error(ErrorKind::argument, fmt::format("{}: '{}' is the label", to_word(role), column));
+    const auto fail = [&](std::string_view other) {
+      throw Error(ErrorKind::argument,
+                  fmt::format("{}: '{}' is the {}", to_word(role), column, other));
+    };
+    if (column == options.label) fail("label");
+    for (const auto& [taken, name] : columns) {
+      if (name == column) fail(to_word(taken));
     }
     columns[role] = column;
   };
   add(Role::weight, options.weight);
+  add(Role::exposure, options.exposure);
+  add(Role::offset, options.offset);
   return columns;
+}
+
+std::vector<std::pair<Role, std::string>> prediction_columns(const SideColumns& columns) {
+  std::vector<std::pair<Role, std::string>> found;
+  for (const Role role : kPredictionRoles) {
+    if (const auto column = columns.find(role); column != columns.end()) found.push_back(*column);
+  }
+  return found;
 }
 
 Role role_of(const std::string& column, const TrainOptions& options) {
@@ -66,6 +85,16 @@ std::vector<float> encode_side_column(Role role, const std::string& name, const 
   if (role == Role::weight && !rows.empty() && total <= 0)
     fail_column(table, name, "all weights are 0");
   return cells;
+}
+
+Dataset encode_to_predict(const Schema& schema, const Table& table) {
+  const Rows rows = all_rows(table);
+  Dataset data = encode_features(schema, table, rows);
+  for (const auto& [role, name] : prediction_columns(schema.beside)) {
+    if (role == Role::exposure && table.find(name) == nullptr) continue;
+    data.beside[role] = encode_side_column(role, name, table, rows);
+  }
+  return data;
 }
 
 void encode_beside(const SideColumns& columns, const Table& table, const Rows& rows,

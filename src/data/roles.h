@@ -4,6 +4,10 @@
 // option, and its lines here.
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "data/dataset.h"
 #include "espalier/options.h"
 #include "espalier/schema.h"
@@ -11,16 +15,23 @@
 
 namespace espalier {
 
-/// Those that the options name. Throws Error (argument) if one of them is the label.
+/// Those that the options name. Throws Error (argument) if one of them is the label or has two
+/// roles.
 SideColumns side_columns(const TrainOptions& options);
+
+/// Those of them that a prediction reads, in the order of their cells.
+std::vector<std::pair<Role, std::string>> prediction_columns(const SideColumns& columns);
 
 /// What a column is to a model with these options.
 Role role_of(const std::string& column, const TrainOptions& options);
 
 /// One number per row. Throws Error (data) for one that the role does not allow: a weight that is
-/// missing, negative or not finite, or weights that are all 0.
+/// missing, negative or not finite, or weights that are all 0; an exposure that is not positive.
 std::vector<float> encode_side_column(Role role, const std::string& column, const Table& table,
                                       const Rows& rows);
+
+/// All rows of a table with the columns that a prediction reads; the exposure may be absent.
+Dataset encode_to_predict(const Schema& schema, const Table& table);
 
 /// Sets all columns beside the features.
 void encode_beside(const SideColumns& columns, const Table& table, const Rows& rows, Dataset& data);

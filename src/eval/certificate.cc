@@ -8,8 +8,10 @@
 
 #include "core/file.h"
 #include "core/thread_pool.h"
+#include "espalier/outputs.h"
 #include "espalier/predictor.h"
 #include "eval/hunt.h"
+#include "model/label_json.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
 
@@ -44,6 +46,16 @@ void check_member(const ModelData& model, std::size_t m, Certificate& certificat
       });
 }
 
+// The offsets of levels come before the layers.
+void check_offsets(const Label& label, Certificate& certificate) {
+  const Check check = check_levels(
+      label, [&](const std::string& culprit) { certificate.culprits.push_back(culprit); });
+  if (check.inequalities == 0) return;
+  certificate.layers.push_back({"offsets of the levels", check.inequalities, check.violations});
+  certificate.inequalities += check.inequalities;
+  certificate.violations += check.violations;
+}
+
 // Scores or predictions of rows, in turn: both must be monotone.
 RowFunction row_function(const Predictor& predictor, Output output) {
   const auto scratch = std::make_shared<Predictor::Scratch>(predictor);
@@ -59,7 +71,7 @@ void hunt_pairs(const Model& model, const VerifyOptions& options, Certificate& c
   for (const Output output : {Output::score, Output::prediction}) {
     const std::size_t half = options.pairs / 2;
     const HuntResult result = hunt(
-        model.schema(), [&] { return row_function(predictor, output); }, predictor.num_scores(),
+        model.schema(), [&] { return row_function(predictor, output); },
         output == Output::score ? half : options.pairs - half,
         Random(options.seed).split(static_cast<std::uint64_t>(output)), pool,
         [&](std::size_t pairs) {
@@ -68,6 +80,7 @@ void hunt_pairs(const Model& model, const VerifyOptions& options, Certificate& c
     before += result.pairs;
     certificate.pairs += result.pairs;
     certificate.pair_violations += result.violations;
+    certificate.crossings += result.crossings;
     certificate.largest_drop = std::max(certificate.largest_drop, result.largest_drop);
     for (const std::string& culprit : result.culprits) {
       if (certificate.culprits.size() < kMaxCulprits) certificate.culprits.push_back(culprit);
@@ -84,6 +97,8 @@ Certificate verify_model(const Model& model, std::string hash, const VerifyOptio
       certificate.decreasing.push_back(feature.name);
   }
   const ModelData& data = model.data();
+  certificate.levels = level_names(model.schema().label);
+  check_offsets(model.schema().label, certificate);
   for (std::size_t m = 0; m < data.members.size(); ++m) check_member(data, m, certificate);
   if (certificate.holds()) hunt_pairs(model, options, certificate);
   return certificate;

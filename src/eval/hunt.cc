@@ -10,6 +10,8 @@
 #include <limits>
 #include <optional>
 
+#include "data/roles.h"
+
 namespace espalier {
 
 namespace {
@@ -33,32 +35,34 @@ float of_rank(std::int64_t rank) {
   return std::bit_cast<float>(rank < 0 ? magnitude | 0x80000000u : magnitude);
 }
 
-// Draws cells and chains of cells.
+// Draws cells and chains of cells. A row is the features, then the exposure and the offset.
 class Prey {
  public:
-  Prey(const Schema& schema, Random random) : features_(schema.features), random_(random) {
+  Prey(const Schema& schema, Random random)
+      : features_(schema.features), beside_(prediction_columns(schema.beside)), random_(random) {
     for (std::size_t f = 0; f < features_.size(); ++f) {
-      if (features_[f].monotonicity != Monotonicity::none) monotone_.push_back(f);
+      if (features_[f].monotonicity != Monotonicity::none) rising_.push_back(f);
     }
+    for (std::size_t i = 0; i < beside_.size(); ++i) rising_.push_back(features_.size() + i);
   }
 
-  // rows: [kChain][features], each a raised copy of the one before.
+  std::size_t width() const { return features_.size() + beside_.size(); }
+
+  // rows: [kChain][width], each a raised copy of the one before.
   void draw_chain(std::vector<float>& rows) {
-    const std::size_t width = features_.size();
-    for (std::size_t f = 0; f < width; ++f) {
-      const float value = cell(features_[f]);
-      for (std::size_t r = 0; r < kChain; ++r) rows[r * width + f] = value;
+    for (std::size_t f = 0; f < width(); ++f) {
+      const float value =
+          f < features_.size() ? cell(features_[f]) : beside(beside_[f - features_.size()].first);
+      for (std::size_t r = 0; r < kChain; ++r) rows[r * width() + f] = value;
     }
+    if (rising_.empty()) return;
     const double kind = random_.uniform();
-    const std::size_t only = random_.below(monotone_.size());
-    for (std::size_t m = 0; m < monotone_.size(); ++m) {
+    const std::size_t only = random_.below(rising_.size());
+    for (std::size_t m = 0; m < rising_.size(); ++m) {
       const bool raised = m == only || kind < 0.1 || (kind < 0.3 && random_.uniform() < 0.5);
       if (!raised) continue;
-      const Feature& feature = features_[monotone_[m]];
-      std::vector<float>& chain = rising_cells(feature);
-      if (feature.monotonicity == Monotonicity::decreasing)
-        std::reverse(chain.begin(), chain.end());
-      for (std::size_t r = 0; r < kChain; ++r) rows[r * width + monotone_[m]] = chain[r];
+      const std::vector<float>& chain = rising_chain(rising_[m]);
+      for (std::size_t r = 0; r < kChain; ++r) rows[r * width() + rising_[m]] = chain[r];
     }
   }
 
@@ -98,13 +102,34 @@ class Prey {
     return static_cast<float>(random_.below(feature.words.size() + 1));
   }
 
-  std::vector<float>& rising_cells(const Feature& feature) {
+  // An exposure, or an offset.
+  float beside(Role role) {
+    const double drawn = 4 * random_.normal();
+    return static_cast<float>(role == Role::exposure ? std::exp2(drawn) : drawn);
+  }
+
+  // Cells of a place in the row with which no prediction may fall.
+  const std::vector<float>& rising_chain(std::size_t place) {
+    if (place >= features_.size()) {
+      chain_.clear();
+      walk(rank_of(beside(beside_[place - features_.size()].first)),
+           std::int64_t{1} << random_.below(20));
+      return chain_;
+    }
+    const Feature& feature = features_[place];
+    rising_cells(feature);
+    if (feature.monotonicity == Monotonicity::decreasing)
+      std::reverse(chain_.begin(), chain_.end());
+    return chain_;
+  }
+
+  void rising_cells(const Feature& feature) {
     chain_.clear();
     if (feature.kind == FeatureKind::ordered) {
       for (std::size_t r = 0; r < kChain; ++r)
         chain_.push_back(static_cast<float>(random_.below(feature.words.size())));
       std::sort(chain_.begin(), chain_.end());
-      return chain_;
+      return;
     }
     const double kind = random_.uniform();
     if (kind < 0.3) {  // from anywhere to anywhere
@@ -119,7 +144,6 @@ class Prey {
     } else {  // by larger steps
       walk(rank_of(inside(feature)), std::int64_t{1} << random_.below(20));
     }
-    return chain_;
   }
 
   void walk(std::int64_t rank, std::int64_t step) {
@@ -127,21 +151,37 @@ class Prey {
   }
 
   const std::vector<Feature>& features_;
-  std::vector<std::size_t> monotone_;
+  std::vector<std::pair<Role, std::string>> beside_;
+  std::vector<std::size_t> rising_;  // places of the row with which no prediction may fall
   std::vector<float> chain_;
   Random random_;
 };
 
+std::vector<std::string> names_of(const Schema& schema) {
+  std::vector<std::string> names;
+  for (const Feature& feature : schema.features) names.push_back(feature.name);
+  for (const auto& [role, name] : prediction_columns(schema.beside)) names.push_back(name);
+  return names;
+}
+
 std::string describe_pair(const Schema& schema, const float* before, float low, float high) {
-  const std::size_t width = schema.features.size();
+  const std::vector<std::string> names = names_of(schema);
   std::string moved;
-  for (std::size_t f = 0; f < width; ++f) {
-    const float from = before[f], to = before[width + f];
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    const float from = before[f], to = before[names.size() + f];
     if (rank_of(from) == rank_of(to)) continue;
-    moved += fmt::format("{}{} from {:a} to {:a}", moved.empty() ? "" : ", ",
-                         schema.features[f].name, from, to);
+    moved += fmt::format("{}{} from {:a} to {:a}", moved.empty() ? "" : ", ", names[f], from, to);
   }
   return fmt::format("{}: the prediction falls from {:a} to {:a}", moved, high, low);
+}
+
+std::string describe_crossing(const Schema& schema, const float* cells, const float* out,
+                              std::size_t level) {
+  std::string row;
+  for (const std::string& name : names_of(schema))
+    row += fmt::format("{}{} {:a}", row.empty() ? "" : ", ", name, *cells++);
+  return fmt::format("{}: levels {} and {} cross: {:a} and {:a}", row, level, level + 1,
+                     out[level - 1], out[level]);
 }
 
 // The score that falls farthest from one row to the next, or nothing if none does.
@@ -154,27 +194,45 @@ std::optional<std::size_t> fallen(const float* before, const float* after, std::
   return worst;
 }
 
-HuntResult run_task(const Schema& schema, const RowFunction& predict, std::size_t num_scores,
-                    std::size_t pairs, Random random) {
+// The first level that is out of order with the one before; 0 if none is.
+std::size_t crossed(const Label& label, const float* out) {
+  for (std::size_t level = 1; level < label.num_levels(); ++level) {
+    const float before = out[level - 1], after = out[level];
+    if (!(label.ordered ? after <= before : before <= after)) return level;
+  }
+  return 0;
+}
+
+// Adds one violation to a result.
+void note(const Schema& schema, const float* cells, const float* before, const float* after,
+          HuntResult& result) {
+  const std::size_t num_scores = schema.label.num_scores();
+  if (const auto score = fallen(before, after, num_scores)) {
+    const float low = after[*score], high = before[*score];
+    ++result.violations;
+    result.largest_drop = std::max(result.largest_drop, static_cast<double>(high) - low);
+    if (result.culprits.size() < kMaxCulprits)
+      result.culprits.push_back(describe_pair(schema, cells, low, high));
+  }
+  if (const std::size_t level = crossed(schema.label, before); level > 0) {
+    ++result.crossings;
+    if (result.culprits.size() < kMaxCulprits)
+      result.culprits.push_back(describe_crossing(schema, cells, before, level));
+  }
+}
+
+HuntResult run_task(const Schema& schema, const RowFunction& predict, std::size_t pairs,
+                    Random random) {
   HuntResult result;
   Prey prey(schema, random);
-  std::vector<float> rows(kChain * schema.features.size()), out(kChain * num_scores);
+  const std::size_t num_scores = schema.label.num_scores(), width = prey.width();
+  std::vector<float> rows(kChain * width), out(kChain * num_scores);
   while (result.pairs < pairs) {
     prey.draw_chain(rows);
     predict(rows, out);
-    const float* before = out.data();
-    for (std::size_t r = 1; r < kChain && result.pairs < pairs;
-         ++r, ++result.pairs, before += num_scores) {
-      const float* after = before + num_scores;
-      const auto score = fallen(before, after, num_scores);
-      if (!score) continue;
-      const float low = after[*score], high = before[*score];
-      ++result.violations;
-      result.largest_drop = std::max(result.largest_drop, static_cast<double>(high) - low);
-      if (result.culprits.size() < kMaxCulprits) {
-        const float* cells = rows.data() + (r - 1) * schema.features.size();
-        result.culprits.push_back(describe_pair(schema, cells, low, high));
-      }
+    for (std::size_t r = 1; r < kChain && result.pairs < pairs; ++r, ++result.pairs) {
+      const float* after = out.data() + r * num_scores;
+      note(schema, rows.data() + (r - 1) * width, after - num_scores, after, result);
     }
   }
   return result;
@@ -182,14 +240,13 @@ HuntResult run_task(const Schema& schema, const RowFunction& predict, std::size_
 
 }  // namespace
 
-HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make,
-                std::size_t num_scores, std::size_t pairs, Random random, ThreadPool& pool,
-                const std::function<void(std::size_t)>& progress) {
+HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, std::size_t pairs,
+                Random random, ThreadPool& pool, const std::function<void(std::size_t)>& progress) {
   HuntResult total;
   const bool any = std::any_of(
       schema.features.begin(), schema.features.end(),
       [](const Feature& feature) { return feature.monotonicity != Monotonicity::none; });
-  if (!any) return total;
+  if (!any && schema.label.num_levels() == 1) return total;
   const auto tasks_at_once = static_cast<std::size_t>(pool.size()) * 4;
   std::vector<HuntResult> results(tasks_at_once);
   while (total.pairs < pairs) {
@@ -197,12 +254,13 @@ HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make,
     const std::size_t num_tasks = std::min(tasks_at_once, (left + kTaskPairs - 1) / kTaskPairs);
     pool.run(static_cast<int>(num_tasks), [&](int task) {
       const auto t = static_cast<std::size_t>(task);
-      results[t] = run_task(schema, make(), num_scores, std::min(kTaskPairs, left - t * kTaskPairs),
+      results[t] = run_task(schema, make(), std::min(kTaskPairs, left - t * kTaskPairs),
                             random.split(total.pairs / kTaskPairs + t));
     });
     for (std::size_t t = 0; t < num_tasks; ++t) {
       total.pairs += results[t].pairs;
       total.violations += results[t].violations;
+      total.crossings += results[t].crossings;
       total.largest_drop = std::max(total.largest_drop, results[t].largest_drop);
       for (std::string& culprit : results[t].culprits) {
         if (total.culprits.size() < kMaxCulprits) total.culprits.push_back(std::move(culprit));

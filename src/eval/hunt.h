@@ -20,18 +20,20 @@ namespace espalier {
 struct HuntResult {
   std::size_t pairs = 0;
   std::size_t violations = 0;
+  std::size_t crossings = 0;  // rows whose levels are not in their order
   double largest_drop = 0;
   std::vector<std::string> culprits;  // the first few
 };
 
-/// Predicts rows of cells (as a Predictor takes them) for one thread: out is [rows][num_scores].
+/// Predicts rows of cells (as a Predictor takes them) for one thread: out is [rows][num_scores] of
+/// the schema's label.
 using RowFunction = std::function<void(std::span<const float> rows, std::span<float> out)>;
 
-/// Tries so many pairs; none if no feature is monotone. A pair is a violation if one of its
-/// num_scores numbers falls. make() gives a function of its own to each task. What is tried depends
+/// Tries so many pairs; none if no feature is monotone and the label has no levels. A pair is a
+/// violation if one of its numbers falls, a row if its levels cross. make() gives a function of its own to each task. What is tried depends
 /// on the seed and not on the pool. progress(pairs so far) comes from the calling thread.
-HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make,
-                std::size_t num_scores, std::size_t pairs, Random random, ThreadPool& pool,
+HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, std::size_t pairs,
+                Random random, ThreadPool& pool,
                 const std::function<void(std::size_t)>& progress = {});
 
 }  // namespace espalier

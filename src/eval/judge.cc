@@ -13,8 +13,7 @@
 namespace espalier {
 
 std::vector<MetricValue> judge(const Model& model, const Dataset& data, ThreadPool& pool) {
-  return all_metrics(model.schema().label.task, data.labels, scores(Predictor(model), data, pool),
-                     data.weights());
+  return all_metrics(model.schema().label, data, scores(Predictor(model), data, pool));
 }
 
 Evaluation evaluate(const Model& model, const Table& table) {

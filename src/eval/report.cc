@@ -3,6 +3,7 @@
 #include "espalier/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -226,20 +227,51 @@ void append_training(const Model& model, std::string& out) {
   out += "validation    " + metrics + "\n";
 }
 
+std::string what_is_predicted(const Schema& schema) {
+  const Label& label = schema.label;
+  std::string out = fmt::format("{} of '{}'", to_word(label.task()), escape_controls(label.name));
+  if (label.classes.size() == 2) {
+    out += fmt::format(", '{}' against '{}'", escape_controls(label.classes[1]),
+                       escape_controls(label.classes[0]));
+  } else if (!label.classes.empty()) {
+    out += label.ordered ? ", grades " : ", classes ";
+    out +=
+        escape_controls(fmt::format("{}", fmt::join(label.classes, label.ordered ? " < " : ", ")));
+  } else if (label.loss == Loss::quantile) {
+    out += fmt::format(", quantiles {}", fmt::join(label.quantiles, ", "));
+  } else if (label.loss != Loss::squared_error) {
+    out += fmt::format(", loss {}", to_word(label.loss));
+    if (label.loss == Loss::tweedie) out += fmt::format(" of power {}", label.power);
+  }
+  for (const auto& [role, name] : schema.beside)
+    out += fmt::format("\n{:<14}{}", to_word(role), escape_controls(name));
+  return out;
+}
+
 }  // namespace
 
 std::string inspect_json(const Model& model) {
   const Label& label = model.schema().label;
   Json json = {{"espalier", model.data().version},
                {"hash", model.hash()},
-               {"task", to_word(label.task)},
+               {"task", to_word(label.task())},
+               {"loss", to_word(label.loss)},
                {"label", label.name}};
-  if (label.task == Task::classification) {
-    json["positive"] = label.positive;
-    json["negative"] = label.negative;
+  if (label.classes.size() == 2) {
+    json["positive"] = label.classes[1];
+    json["negative"] = label.classes[0];
+  } else if (!label.classes.empty()) {
+    json[label.ordered ? "grades" : "classes"] = label.classes;
   }
-  json["offset"] = label.offset;
+  if (!label.quantiles.empty()) json["quantiles"] = label.quantiles;
+  if (label.has_log_link()) json["power"] = label.power, json["unit"] = label.unit;
+  if (label.num_scores() == 1) {
+    json["offset"] = label.offsets[0];
+  } else {
+    json["offsets"] = label.offsets;
+  }
   json["scale"] = label.scale;
+  for (const auto& [role, name] : model.schema().beside) json[std::string(to_word(role))] = name;
   json["architecture"] = model.architecture();
   json["parameters"] = model.num_parameters();
   json["training"] = Json::parse(model.training_json());
@@ -273,11 +305,7 @@ to serve it (docs/export.md has the times)
 }  // namespace
 
 std::string inspect_text(const Model& model) {
-  const Label& label = model.schema().label;
-  std::string out = fmt::format("{} of '{}'", to_word(label.task), escape_controls(label.name));
-  if (label.task == Task::classification)
-    out += fmt::format(", '{}' against '{}'", escape_controls(label.positive),
-                       escape_controls(label.negative));
+  std::string out = what_is_predicted(model.schema());
   out += fmt::format("\narchitecture  {}\nparameters    {}\nhash          {}\n",
                      model.architecture(), model.num_parameters(), model.hash());
   if (model.num_members() > 1)

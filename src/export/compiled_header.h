@@ -120,7 +120,7 @@ class CompiledHeaders {
     const std::size_t scores = own.program.num_scores();
     std::string set, codes;
     for (std::size_t f = 0; f < fields.size(); ++f) {
-      if (own.schema.features[f].kind == FeatureKind::number) {
+      if (f >= own.schema.features.size() || own.schema.features[f].kind == FeatureKind::number) {
         set += fmt::format("    row.{} = cells[{}];\n", fields[f], f);
         continue;
       }

@@ -8,6 +8,7 @@
 
 #include "data/pairs.h"
 #include "espalier/error.h"
+#include "espalier/outputs.h"
 #include "espalier/version.h"
 #include "export/names.h"
 #include "export/numbers.h"
@@ -41,9 +42,9 @@ std::string names_of(const Schema& schema, Monotonicity monotonicity) {
 std::string print_title(const Program& program, const Schema& schema, const HeaderPlan& plan) {
   const Label& label = schema.label;
   const std::string predicts =
-      label.task == Task::classification
+      label.classes.size() == 2
           ? fmt::format("the probability that {} is {} and not {}", comment_of(label.name),
-                        comment_of(label.positive), comment_of(label.negative))
+                        comment_of(label.classes[1]), comment_of(label.classes[0]))
           : comment_of(label.name);
   return fmt::format(
       "// Made by espalier {} of a model; do not edit.\n"
@@ -139,23 +140,37 @@ std::string print_pairs(const Program& program, const Schema& schema, Numbers& n
   return fmt::format("{}inline constexpr PairCell pairs[] = {{\n{}}};\n\n", codes, entries);
 }
 
+std::string print_scores(const Program& program) {
+  std::string text;
+  const auto add_score = [&](std::size_t s, std::size_t output) {
+    text += fmt::format("  scores[{}] = score_of({}, {}, sums[{}] / {}, row_offset);\n", s,
+                        double_literal(program.scores[s].offset),
+                        double_literal(program.scores[s].scale), output, program.members.size());
+  };
+  if (program.levels.empty()) {
+    text += "  run_members(encoded, sums);\n";
+    for (std::size_t s = 0; s < program.num_scores(); ++s) add_score(s, s);
+  }
+  for (std::size_t l = 0; l < program.levels.size(); ++l) {
+    text += fmt::format("  encoded[{}] = {};\n  sums[0] = 0;\n  run_members(encoded, sums);\n",
+                        program.num_encoded(), float_literal(program.levels[l]));
+    add_score(l, 0);
+  }
+  return text;
+}
+
 // From the raw cells of a row to its scores.
 std::string print_score_function(const Program& program) {
-  std::string members, scores;
+  std::string members;
   const std::string pairs =
       program.pairs.empty()
           ? ""
           : fmt::format(
                 "  for (std::size_t i = {0}; i < {1}; ++i) encoded[i] = encode(pairs[i - {0}], "
                 "encoded);\n",
-                program.cells.size(), program.num_inputs());
+                program.cells.size(), program.num_encoded());
   for (std::size_t m = 0; m < program.members.size(); ++m)
     members += fmt::format("  member_{}(encoded, sums);\n", m);
-  for (std::size_t s = 0; s < program.num_scores(); ++s) {
-    scores += fmt::format("  scores[{0}] = score_of({1}, {2}, sums[{0}] / {3});\n", s,
-                          double_literal(program.scores[s].offset),
-                          double_literal(program.scores[s].scale), program.members.size());
-  }
   return fmt::format(
       R"(ESPALIER_EXPORT_INLINE void members(const float* encoded, double* sums) noexcept {{
 {0}}}
@@ -167,47 +182,79 @@ __attribute__((target("avx2,fma"))) inline void members_fma(const float* encoded
 }}
 #endif
 
-inline void score(const float* raw, float* scores) noexcept {{
-  float encoded[{5}];
-  for (std::size_t i = 0; i < {2}; ++i) encoded[i] = encode(cells[i], raw[i]);
-{6}  double sums[{3}] = {{}};
+inline void run_members(const float* encoded, double* sums) noexcept {{
 #if defined(ESPALIER_EXPORT_DISPATCH)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {{
     members_fma(encoded, sums);
-  }} else {{
-    members(encoded, sums);
+    return;
   }}
-#else
-  members(encoded, sums);
 #endif
-{4}}}
+  members(encoded, sums);
+}}
+
+inline void score(const float* raw, float* scores) noexcept {{
+  float encoded[{2}];
+  for (std::size_t i = 0; i < {3}; ++i) encoded[i] = encode(cells[i], raw[i]);
+  const double row_offset = {4};
+  double sums[{5}] = {{}};
+{6}}}
 
 )",
-      members, kDispatch, program.cells.size(), program.num_scores(), scores, program.num_inputs(),
-      pairs);
+      members, kDispatch, program.num_inputs(), program.cells.size(),
+      program.has_offset ? fmt::format("usable_offset(raw[{}])", program.num_raw() - 1) : "0",
+      program.levels.empty() ? program.num_scores() : 1, pairs + print_scores(program));
+}
+
+// What becomes of the scores of a row, as a statement.
+std::string print_link(const Program& program, const RowText& row) {
+  const std::string exposure =
+      program.has_exposure ? fmt::format("detail::usable_exposure(row.{})", row.exposure) : "1";
+  switch (program.link) {
+    case Link::identity:
+      return "";
+    case Link::sigmoid:
+      return "  for (float& own : scores) own = detail::sigmoid(own);\n";
+    case Link::exponential:
+      return fmt::format("  for (float& own : scores) own = detail::exponential(own, {}, {});\n",
+                         float_literal(program.unit), exposure);
+    case Link::softmax:
+      return "  detail::softmax(scores.data(), scores.size());\n";
+  }
+  return "";
+}
+
+constexpr std::string_view meaning_of(Link link) {
+  switch (link) {
+    case Link::identity:
+      return "The same as the score.";
+    case Link::sigmoid:
+      return "1 / (1 + e^-score).";
+    case Link::exponential:
+      return "e^score, times the unit of the label and the exposure.";
+    case Link::softmax:
+      return "e^score / the sum of all e^score.";
+  }
+  return "";
 }
 
 // score(row) and predict(row).
-std::string print_functions(const Program& program, const RowText& row) {
+std::string print_functions(const Program& program, const Label& label, const RowText& row) {
   const std::size_t count = program.num_scores();
-  const bool single = count == 1;
-  const std::string type = single ? "float" : fmt::format("std::array<float, {}>", count);
-  const std::string result = single ? "float scores[1];" : type + " scores;";
-  const char* const data = single ? "scores" : "scores.data()";
-  const std::string linked = program.link == Link::identity ? "  return score(row);\n"
-                             : single ? "  return detail::sigmoid(score(row));\n"
-                                      : fmt::format(
-                                            "  {} scores = score(row);\n"
-                                            "  for (float& own : scores) own = "
-                                            "detail::sigmoid(own);\n  return scores;\n",
-                                            type);
+  std::string names;
+  for (const std::string& name : output_names(label))
+    names += (names.empty() ? "" : ", ") + comment_of(name);
+  const std::string type = count == 1 ? "float" : fmt::format("std::array<float, {}>", count);
+  const char* const result = count == 1 ? "scores[0]" : "scores";
   return fmt::format(
-      "// {0}\ninline {1} score(const Row& row) noexcept {{\n"
-      "  const float raw[] = {{\n{2}  }};\n  {3}\n  detail::score(raw, {4});\n  return {5};\n}}\n\n"
-      "// {6}\ninline {1} predict(const Row& row) noexcept {{\n{7}}}\n",
-      program.link == Link::identity ? "The output of the model." : "A logit.", type, row.cells,
-      result, data, single ? "scores[0]" : "scores",
-      program.link == Link::identity ? "The same as the score." : "1 / (1 + e^-score).", linked);
+      "namespace detail {{\n\ninline std::array<float, {0}> scores_of(const Row& row) noexcept {{\n"
+      "  const float raw[] = {{\n{1}  }};\n  std::array<float, {0}> scores;\n"
+      "  score(raw, scores.data());\n  return scores;\n}}\n\n}}  // namespace detail\n\n"
+      "// The output of the model before its link: {5}.\n"
+      "inline {2} score(const Row& row) noexcept {{\n"
+      "  const auto scores = detail::scores_of(row);\n  return {3};\n}}\n\n"
+      "// {4}\ninline {2} predict(const Row& row) noexcept {{\n"
+      "  auto scores = detail::scores_of(row);\n{6}  return {3};\n}}\n",
+      count, row.cells, type, result, meaning_of(program.link), names, print_link(program, row));
 }
 
 std::string print_numbers(const Numbers& numbers) {
@@ -289,7 +336,7 @@ HeaderText print_header(const Program& program, const Schema& schema, const Head
       "{}{}{}{}\n}}  // namespace detail\n\n{}{}\n}}  // namespace {}\n\n"
       "#undef ESPALIER_EXPORT_INLINE\n#undef ESPALIER_EXPORT_DISPATCH\n#endif  // {}\n",
       cells, members, print_score_function(program), row.words, row.from_string,
-      print_functions(program, row), plan.name_space, guard);
+      print_functions(program, schema.label, row), plan.name_space, guard);
   if (!inside) {
     text.numbers = fmt::format(
         "{}#include {}\n\n#ifndef {}\n#error \"this file and its header belong to different "

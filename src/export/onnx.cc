@@ -154,8 +154,8 @@ Value score(OnnxGraph& graph, const Program& program, const Value& encoded) {
                     Type::float32);
 }
 
-Value predict(OnnxGraph& graph, Link link, const Value& score) {
-  switch (link) {
+Value predict(OnnxGraph& graph, const Program& program, const Value& score) {
+  switch (program.link) {
     case Link::identity:
       return score;
     case Link::sigmoid: {
@@ -165,20 +165,37 @@ Value predict(OnnxGraph& graph, Link link, const Value& score) {
       const Value below = graph.apply("Add", {falls, graph.doubles({&one, 1}, {})});
       return graph.cast(graph.apply("Reciprocal", {below}), Type::float32);
     }
+    case Link::exponential: {
+      const Value mean = graph.apply("Exp", {graph.cast(score, Type::float64)});
+      const double unit = program.unit;
+      return graph.cast(graph.apply("Mul", {mean, graph.doubles({&unit, 1}, {})}), Type::float32);
+    }
+    case Link::softmax:
+      return graph.apply("Softmax", {score});
   }
   throw Error(ErrorKind::unsupported, "export: ONNX does not know the link of this model");
+}
+
+void refuse_what_is_not_printed(const Program& program) {
+  const auto refuse = [](const char* what) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("export: {} cannot be written as ONNX; wanted --to header", what));
+  };
+  if (!program.levels.empty()) refuse("a model of several quantiles or of grades");
+  if (program.has_exposure || program.has_offset) refuse("a model with an exposure or an offset");
 }
 
 }  // namespace
 
 OnnxFile print_onnx(const Program& program, const Schema& schema, const std::string& model_hash) {
+  refuse_what_is_not_printed(program);
   std::set<std::string> names = names_of_inputs(schema);
   OnnxFile file;
   file.prediction = free_name("prediction", names);
   file.score = free_name("score", names);
   OnnxGraph graph(names);
   const Value scores = score(graph, program, encode(graph, program, schema));
-  graph.output(file.prediction, predict(graph, program.link, scores), program.num_scores());
+  graph.output(file.prediction, predict(graph, program, scores), program.num_scores());
   graph.output(file.score, scores, program.num_scores());
   file.bytes =
       graph.file({{"espalier.model_hash", model_hash}, {"espalier.label", schema.label.name}});

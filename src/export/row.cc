@@ -7,6 +7,7 @@
 
 #include "data/csv_cell.h"
 #include "data/encode.h"
+#include "data/roles.h"
 #include "export/names.h"
 
 namespace espalier {
@@ -133,6 +134,14 @@ RowText print_row(const Schema& schema) {
     text.enums += print_enum(feature, field);
     text.words += print_words(feature, field);
     text.from_string += print_from_string(feature, field);
+  }
+  for (const auto& [role, name] : prediction_columns(schema.beside)) {
+    const std::string field = scope.take(name);
+    text.fields.push_back(field);
+    text.row += fmt::format("  // {}: the {} of the row.\n  float {} = {};\n", comment_of(name),
+                            to_word(role), field, role == Role::exposure ? 1 : 0);
+    text.cells += fmt::format("      row.{},\n", field);
+    if (role == Role::exposure) text.exposure = field;
   }
   return text;
 }

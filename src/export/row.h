@@ -16,7 +16,8 @@ struct RowText {
   std::string row;                  // struct Row
   std::string words;                // in detail: tables of words
   std::string from_string;          // behind detail: FIELD_from_string(word)
-  std::string cells;                // what Row gives detail::score, one entry a feature
+  std::string cells;                // what Row gives detail::score, one entry a raw cell
+  std::string exposure;             // its field; empty without one
 };
 
 RowText print_row(const Schema& schema);

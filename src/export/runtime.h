@@ -300,8 +300,33 @@ inline float sigmoid(float score) noexcept {
   return static_cast<float>(1 / (1 + portable_exp(-static_cast<double>(score))));
 }
 
-inline float score_of(double offset, double scale, double mean) noexcept {
-  return static_cast<float>(offset + rounded(scale * mean));
+// At most the largest float.
+inline float to_float(double value) noexcept {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  return static_cast<float>(std::min(std::max(value, -kLargest), kLargest));
+}
+
+inline float score_of(double offset, double scale, double mean, double row_offset) noexcept {
+  return to_float(offset + rounded(scale * mean) + row_offset);
+}
+
+inline double usable_offset(float offset) noexcept { return std::isfinite(offset) ? offset : 0; }
+
+inline float usable_exposure(float exposure) noexcept {
+  return std::isfinite(exposure) && exposure > 0 ? exposure : 1;
+}
+
+inline float exponential(float score, float unit, float exposure) noexcept {
+  return std::min(to_float(portable_exp(score)) * unit * exposure,
+                  std::numeric_limits<float>::max());
+}
+
+inline void softmax(float* scores, std::size_t size) noexcept {
+  const double largest = *std::max_element(scores, scores + size);
+  double sum = 0;
+  for (std::size_t c = 0; c < size; ++c) sum += portable_exp(scores[c] - largest);
+  for (std::size_t c = 0; c < size; ++c)
+    scores[c] = static_cast<float>(portable_exp(scores[c] - largest) / sum);
 }
 
 // A word and its code; -1 is missing.

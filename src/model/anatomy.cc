@@ -42,6 +42,10 @@ Curve curve_of(const Calibrators& layer, const float* params, int unit, const Na
     if (feature->learns_missing) curve.missing = table[keypoints];
     return curve;
   }
+  if (layer.reads_table()) {  // the level, which counts from 0
+    for (std::size_t k = 0; k < keypoints; ++k) curve.inputs.push_back(static_cast<float>(k));
+    return curve;
+  }
   const auto [lo, hi] = layer.range(unit);
   for (std::size_t k = 0; k < keypoints; ++k) {
     curve.inputs.push_back(lo +
@@ -145,6 +149,7 @@ Anatomy anatomy(const Model& model) {
   }
   for (const Pair& pair : model.schema().pairs)
     inputs.push_back({.name = name_of(pair, model.schema()), .pair = &pair});
+  if (model.schema().label.num_levels() > 1) inputs.push_back({.name = "level", .monotone = true});
   for (const Network& network : model.data().members) {
     NetworkAnatomy& own = opened.networks.emplace_back();
     own.num_scores = static_cast<std::size_t>(network.num_scores());

@@ -107,6 +107,7 @@ std::vector<double> by_hand(const NetworkAnatomy& network, std::vector<double> x
 std::vector<float> known_cells(const Schema& schema, Random& random) {
   for (;;) {
     std::vector<float> cells = random_cells(schema, random);
+    cells.resize(schema.features.size());
     for (std::size_t f = 0; f < cells.size(); ++f) {
       const Feature& feature = schema.features[f];
       if (feature.kind != FeatureKind::number)
@@ -130,7 +131,8 @@ TEST(Anatomy, IsEnoughToComputeEveryNetwork) {
     ASSERT_EQ(opened.networks.size(), model.data().members.size());
     for (int i = 0; i < 10; ++i) {
       const std::vector<float> cells = known_cells(model.schema(), random);
-      const std::vector<double> row = encoded_row(model.schema(), cells);
+      const std::size_t levels = model.schema().label.num_levels();
+      const std::vector<double> row = encoded_row(model.schema(), cells, random.below(levels));
       std::vector<double> wires(cells.begin(), cells.end());
       wires.insert(wires.end(), row.begin() + std::ssize(cells), row.end());
       for (std::size_t m = 0; m < opened.networks.size(); ++m) {

@@ -15,6 +15,8 @@ std::vector<Wire> input_wires(const Schema& schema) {
                      .shares = feature.shares});
   }
   for (const Pair& pair : schema.pairs) wires.push_back({.shares = pair.shares});
+  if (const std::size_t levels = schema.label.num_levels(); levels > 1)
+    wires.push_back({.monotone = true, .keypoints = static_cast<int>(levels)});
   return wires;
 }
 
@@ -26,9 +28,10 @@ void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float*
   }
 }
 
-std::vector<float> network_outputs(const Network& network, const Dataset& data, ThreadPool& pool) {
-  const auto num_scores = static_cast<std::size_t>(network.num_scores());
-  std::vector<float> outputs(data.num_rows * num_scores);
+std::vector<float> network_outputs(const Network& network, const Label& label, const Dataset& data,
+                                   ThreadPool& pool) {
+  const std::size_t num_outputs = label.num_outputs(), num_levels = label.num_levels();
+  std::vector<float> outputs(data.num_rows * label.num_scores());
   pool.run_ranges(data.num_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
     Network::Scratch scratch(network);
     std::uint32_t rows[kTile];
@@ -36,10 +39,17 @@ std::vector<float> network_outputs(const Network& network, const Dataset& data, 
       const auto count = static_cast<int>(std::min<std::size_t>(kTile, end - first));
       std::iota(rows, rows + count, static_cast<std::uint32_t>(first));
       load_tile(data, rows, count, scratch.input());
-      const float* tile = network.forward(scratch);
-      for (std::size_t s = 0; s < num_scores; ++s, tile += kTile) {
-        for (int r = 0; r < count; ++r)
-          outputs[(first + static_cast<std::size_t>(r)) * num_scores + s] = tile[r];
+      for (std::size_t level = 0; level < num_levels; ++level) {
+        if (num_levels > 1) {
+          std::fill_n(scratch.input() + data.num_features * kTile, kTile,
+                      static_cast<float>(label.level_position(level)));
+        }
+        const float* tile = network.forward(scratch);
+        for (std::size_t s = 0; s < num_outputs; ++s, tile += kTile) {
+          for (int r = 0; r < count; ++r)
+            outputs[(first + static_cast<std::size_t>(r)) * label.num_scores() + level + s] =
+                tile[r];
+        }
       }
     }
   });

@@ -26,14 +26,16 @@ struct ModelData {
 /// Rows that a task predicts: enough tiles that making a scratch does not count.
 inline constexpr std::size_t kTaskRows = 64 * kTile;
 
-/// The wires that a network reads from a dataset of this schema.
+/// The wires that a network reads from a dataset of this schema: a wire for each feature, and one
+/// for the level if the label has levels.
 std::vector<Wire> input_wires(const Schema& schema);
 
-/// Fills a tile with rows[0 .. count) of a dataset, count <= kTile; the rest of the tile repeats
-/// row 0.
+/// Fills a tile with the features of rows[0 .. count) of a dataset, count <= kTile; the rest of the
+/// tile repeats row 0. Behind them comes the wire of levels, if the network has one.
 void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float* tile);
 
-/// The scores of a network for each row of a dataset, [row][num_scores].
-std::vector<float> network_outputs(const Network& network, const Dataset& data, ThreadPool& pool);
+/// The outputs of a network for each row of a dataset at all levels, [row][label.num_scores()].
+std::vector<float> network_outputs(const Network& network, const Label& label, const Dataset& data,
+                                   ThreadPool& pool);
 
 }  // namespace espalier

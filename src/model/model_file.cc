@@ -13,14 +13,16 @@
 #include "core/bytes.h"
 #include "core/json.h"
 #include "data/encode.h"
+#include "data/roles.h"
 #include "espalier/error.h"
+#include "model/label_json.h"
 
 namespace espalier {
 
 namespace {
 
 constexpr std::string_view kMagic = "ESPALIER";
-constexpr std::uint32_t kFormatVersion = 1;
+constexpr std::uint32_t kNewestFormat = 2;
 // As many as training makes. Each network repeats the wires of the features.
 constexpr std::size_t kMaxMembers = 1000;
 
@@ -57,15 +59,6 @@ Json pair_to_json(const Pair& pair, const Schema& schema) {
           {"shares", pair.shares}};
 }
 
-Json label_to_json(const Label& label) {
-  Json json = {{"name", label.name},           {"task", to_word(label.task)},
-               {"is_number", label.is_number}, {"negative", label.negative},
-               {"positive", label.positive},   {"offset", label.offset},
-               {"scale", label.scale},         {"missing", label.missing}};
-  put_not_missing(label.not_missing, json);
-  return json;
-}
-
 Json header_of(const ModelData& model) {
   Json features = Json::array(), architectures = Json::array();
   for (const Feature& feature : model.schema.features) features.push_back(feature_to_json(feature));
@@ -73,8 +66,10 @@ Json header_of(const ModelData& model) {
     architectures.push_back(to_string(member.architecture()));
   const SideColumns& beside = model.schema.beside;
   const auto weight = beside.find(Role::weight);
+  Json label = label_to_json(model.schema.label);
+  put_not_missing(model.schema.label.not_missing, label);
   Json header = {{"espalier", model.version},
-                 {"label", label_to_json(model.schema.label)},
+                 {"label", label},
                  {"weight", weight == beside.end() ? "" : weight->second},
                  {"features", features},
                  {"monotone_calibrators", to_word(model.calibrators)},
@@ -82,7 +77,14 @@ Json header_of(const ModelData& model) {
                  {"training", Json::parse(model.training_json)}};
   for (const Pair& pair : model.schema.pairs)
     header["pairs"].push_back(pair_to_json(pair, model.schema));
+  for (const auto& [role, name] : prediction_columns(beside))
+    header[std::string(to_word(role))] = name;
   return header;
+}
+
+std::uint32_t format_of(const Schema& schema) {
+  const bool is_plain = prediction_columns(schema.beside).empty() && schema.pairs.empty();
+  return is_plain ? format_of(schema.label) : 2;
 }
 
 template <class Enum>
@@ -213,33 +215,19 @@ Pair pair_from_json(const Reader& reader, const Json& json, const Schema& schema
   return pair;
 }
 
-Label label_from_json(const Reader& reader, const Json& json) {
-  Label label{.name = json.at("name").get<std::string>()};
-  label.task = get_word<Task>(reader, json, "task");
-  label.is_number = json.at("is_number").get<bool>();
-  label.negative = json.at("negative").get<std::string>();
-  label.positive = json.at("positive").get<std::string>();
-  label.offset = json.at("offset").get<double>();
-  label.scale = json.at("scale").get<double>();
-  label.missing = json.at("missing").get<std::vector<std::string>>();
-  label.not_missing = get_not_missing(json);
-  if (label.task == Task::automatic) reader.fail("header: the task is not settled");
-  if (!(label.scale > 0)) reader.fail("header: the scale of the label is not positive");
-  for (const double unit : {label.offset, label.scale}) {
-    if (!(std::abs(unit) <= std::numeric_limits<float>::max()))
-      reader.fail(fmt::format("header: {} is beyond the largest float", unit));
-  }
-  if (label.task == Task::classification && label.negative == label.positive)
-    reader.fail("header: one class only");
-  return label;
-}
-
-Schema schema_from_json(const Reader& reader, const Json& header) {
+Schema schema_from_json(const Reader& reader, const Json& header, std::uint32_t format) {
   Schema schema;
-  schema.label = label_from_json(reader, header.at("label"));
+  schema.label = label_from_json(reader, header.at("label"), format);
+  schema.label.not_missing = get_not_missing(header.at("label"));
   if (auto weight = header.at("weight").get<std::string>(); !weight.empty())
     schema.beside[Role::weight] = std::move(weight);
   std::set<std::string> names = {schema.label.name};
+  for (const Role role : kPredictionRoles) {
+    auto name = header.value(std::string(to_word(role)), std::string());
+    if (name.empty() || format == 1) continue;
+    if (!names.insert(name).second) reader.fail("header: two columns of the same name");
+    schema.beside[role] = std::move(name);
+  }
   for (const Json& json : get_list(reader, header, "features")) {
     schema.features.push_back(feature_from_json(reader, json));
     if (!names.insert(schema.features.back().name).second)
@@ -260,7 +248,8 @@ Network read_member(Reader& reader, const ModelData& model, const std::vector<Wi
   // Before anything is built: what is left open could ask for more than the file holds.
   const Architecture architecture = parse_architecture(text);
   if (!is_settled(architecture)) reader.fail("header: the architecture leaves something open");
-  Network network(architecture, inputs, model.calibrators, Random(0), params.size());
+  Network network(architecture, inputs, model.calibrators, Random(0), params.size(),
+                  static_cast<int>(model.schema.label.num_outputs()));
   if (network.params().size() != params.size()) {
     reader.fail(fmt::format("{} parameters, the architecture wants {}", params.size(),
                             network.params().size()));
@@ -285,6 +274,8 @@ void read_members(Reader& reader, const Json& header, ModelData& model) {
 }
 
 void require_inequalities(const Reader& reader, const ModelData& model) {
+  check_levels(model.schema.label,
+               [&](const std::string& culprit) { reader.fail("it is not monotone: " + culprit); });
   for (std::size_t m = 0; m < model.members.size(); ++m) {
     int layer = 0;
     check_network(
@@ -312,7 +303,9 @@ void require_finite_scores(const ModelData& model,
   const Label& label = model.schema.label;
   double largest = 0;
   for (const Network& member : model.members) largest = std::max(largest, largest_output(member));
-  const double score = std::abs(label.offset) + label.scale * largest;
+  double offset = 0;
+  for (const double own : label.offsets) offset = std::max(offset, std::abs(own));
+  const double score = offset + label.scale * largest;
   if (score <= std::numeric_limits<float>::max()) return;
   fail(fmt::format("a score may reach {:.3g}, wanted at most {:.3g}", score,
                    std::numeric_limits<float>::max()));
@@ -320,7 +313,7 @@ void require_finite_scores(const ModelData& model,
 
 std::string format_model(const ModelData& model) {
   std::string out(kMagic);
-  put(out, kFormatVersion);
+  put(out, format_of(model.schema));
   put_text(out, header_of(model).dump());
   for (const Network& member : model.members) {
     put_floats(out, member.params());
@@ -332,12 +325,12 @@ std::string format_model(const ModelData& model) {
 
 ModelData parse_model(std::string_view bytes, const std::string& place, Inequalities inequalities) {
   Reader reader(bytes, place, "model");
-  reader.open_frame(kMagic, kFormatVersion);
+  const std::uint32_t format = reader.open_frame(kMagic, kNewestFormat);
   ModelData model;
   try {
     const Json header = parse_json(reader.text("header"), ErrorKind::format,
                                    fmt::format("{}: not a usable model: header", place));
-    model.schema = schema_from_json(reader, header);
+    model.schema = schema_from_json(reader, header, format);
     model.calibrators = get_word<MonotoneCalibrators>(reader, header, "monotone_calibrators");
     model.version = header.at("espalier").get<std::string>();
     if (!header.at("training").is_object()) reader.fail("header: training is not an object");

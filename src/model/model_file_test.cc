@@ -39,11 +39,8 @@ ModelData small_model() {
        .keypoints = {-1, 1},
        .learns_missing = true},
       {.name = "c", .kind = FeatureKind::category, .words = {"x", "y"}, .shares = {0.75f, 0.25f}}};
-  model.schema.label = {.name = "label",
-                        .task = Task::classification,
-                        .negative = "no",
-                        .positive = "yes",
-                        .offset = -1};
+  model.schema.label = {
+      .name = "label", .loss = Loss::log_loss, .classes = {"no", "yes"}, .offsets = {-1}};
   model.training_json = "{}";
   Network& network =
       model.members.emplace_back(parse_architecture("cal(3) lin(4) cal(3) lat(2x2) lin(1)"),
@@ -141,9 +138,9 @@ TEST(ModelFile, NumbersThatAreNotFiniteAreRefused) {
 
 TEST(ModelFile, ANewerVersionIsNamed) {
   std::string bytes = format_model(small_model());
-  bytes[8] = 2;
+  bytes[8] = 3;
   repair_checksum(bytes);
-  EXPECT_THAT(error_of(bytes), HasSubstr("format version 2, this program reads version 1"));
+  EXPECT_THAT(error_of(bytes), HasSubstr("format version 3, this program reads versions 1 to 2"));
 }
 
 // The small model with a piece of its header replaced, and length and checksum made right again.
@@ -270,12 +267,13 @@ TEST(ModelFile, ParametersThatCouldOverflowAreRefused) {
 TEST(ModelFile, UnitsThatCouldOverflowAreRefused) {
   constexpr double kLargest = std::numeric_limits<float>::max();
   int refused = 0;
-  for (const Task task : {Task::classification, Task::regression}) {
+  for (const Loss loss : {Loss::log_loss, Loss::squared_error}) {
     for (const double offset : {0.0, 1.0, -1e30, kLargest / 2, kLargest, -kLargest}) {
       for (const double scale : {1e-30, 1.0, 1e30, kLargest / 4, kLargest}) {
         ModelData model = small_model();
-        model.schema.label.task = task;
-        model.schema.label.offset = offset;
+        model.schema.label.loss = loss;
+        if (loss == Loss::squared_error) model.schema.label.classes.clear();
+        model.schema.label.offsets[0] = offset;
         model.schema.label.scale = scale;
         const std::string bytes = format_model(model);
         if (error_of(bytes) != "no error") {
@@ -292,7 +290,7 @@ TEST(ModelFile, UnitsThatCouldOverflowAreRefused) {
   EXPECT_GT(refused, 10);
   EXPECT_LT(refused, 50);
   ModelData model = small_model();
-  model.schema.label.offset = 1e300;
+  model.schema.label.offsets[0] = 1e300;
   EXPECT_THAT(error_of(format_model(model), Inequalities::may_fail),
               HasSubstr("1e+300 is beyond the largest float"));
 }
@@ -351,7 +349,7 @@ TEST(ModelFile, InspectEscapesControlCharactersEverywhere) {
     ModelData model = small_model();
     Schema& schema = model.schema;
     for (std::string* text :
-         {&schema.label.name, &schema.label.positive, &schema.label.negative, &model.version})
+         {&schema.label.name, &schema.label.classes[1], &schema.label.classes[0], &model.version})
       *text += bad;
     for (Feature& feature : schema.features) {
       feature.name += bad;

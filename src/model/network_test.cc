@@ -83,7 +83,9 @@ TEST(Network, EveryScoreOfSeveralIsThatOfTheReference) {
        {"lin(3)", "lin", "lin(6) lat(3x2)", "lin(3) relu", "lin(3) cal(4,-3:3)"}) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       Random random(seed);
-      const Schema schema = random_schema(random);
+      Schema schema = random_schema(random);
+      schema.label = {.name = "y", .loss = Loss::log_loss, .classes = {"a", "b", "c"}};
+      const Label& label = schema.label;
       Network network(parse_architecture(std::string("cal(5) lin(4) cal(4) lat(2x2) ") + end),
                       input_wires(schema), MonotoneCalibrators::required, random.split(1),
                       kMaxParameters, kScores);
@@ -96,7 +98,7 @@ TEST(Network, EveryScoreOfSeveralIsThatOfTheReference) {
           data.cells.push_back(static_cast<float>(cell));
       }
       ThreadPool pool(2);
-      const std::vector<float> outputs = network_outputs(network, data, pool);
+      const std::vector<float> outputs = network_outputs(network, label, data, pool);
       ASSERT_EQ(outputs.size(), data.num_rows * kScores);
       for (std::size_t r = 0; r < data.num_rows; ++r) {
         const std::vector<double> row(data.row(r), data.row(r) + data.num_features);

@@ -97,6 +97,36 @@ inline void add_random_pairs(Random random, Schema& schema) {
   }
 }
 
+// Of every kind that may have directions.
+inline Label random_label(Random& random) {
+  Label label{.name = "label"};
+  switch (random.below(6)) {
+    case 0:
+      label.loss = Loss::log_loss;
+      label.classes = {"no", "yes"};
+      break;
+    case 1:
+      label.loss = Loss::log_loss;
+      label.classes = {"bad", "fair", "good", "top"};
+      label.ordered = true;
+      break;
+    case 2:
+      label.loss = Loss::quantile;
+      label.quantiles = {0.1, 0.5, 0.9};
+      break;
+    case 3:
+      label.loss = Loss::tweedie;
+      label.power = 1.5;
+      label.unit = 0.125;
+      break;
+    default:
+      break;
+  }
+  label.offsets.assign(label.num_scores(), static_cast<float>(random.normal()));
+  label.scale = static_cast<float>(0.1 + random.uniform());
+  return label;
+}
+
 inline Schema random_schema(Random& random) {
   Schema schema;
   const auto count = 2 + random.below(6);
@@ -104,14 +134,10 @@ inline Schema random_schema(Random& random) {
     schema.features.push_back(random_feature(random, fmt::format("x{}", i)));
   schema.features.push_back(
       {.name = "last", .monotonicity = Monotonicity::increasing, .keypoints = {-2, 0, 0.5f, 1, 3}});
-  schema.label.name = "label";
-  if (random.uniform() < 0.5) {
-    schema.label.task = Task::classification;
-    schema.label.negative = "no";
-    schema.label.positive = "yes";
-  }
-  schema.label.offset = static_cast<float>(random.normal());
-  schema.label.scale = static_cast<float>(0.1 + random.uniform());
+  schema.label = random_label(random);
+  if (schema.label.has_log_link() && random.uniform() < 0.5)
+    schema.beside[Role::exposure] = "exposure";
+  if (random.uniform() < 0.2) schema.beside[Role::offset] = "offset";
   add_random_pairs(random.split(77), schema);
   return schema;
 }
@@ -181,6 +207,13 @@ inline Model random_model(Random& random) {
   return Model(std::move(data));
 }
 
+// One that gives a number for a row.
+inline Model random_one_score_model(Random& random) {
+  Model model = random_model(random);
+  while (model.num_scores() > 1) model = random_model(random);
+  return model;
+}
+
 // A row as a network reads it.
 inline std::vector<double> random_row(const Network& network, Random& random) {
   std::vector<double> row;
@@ -210,15 +243,25 @@ inline std::vector<float> random_cells(const Schema& schema, Random& random) {
       cells.push_back(static_cast<float>(lo + random.uniform() * (hi - lo)));
     }
   }
+  for (const Role role : kPredictionRoles) {
+    if (!schema.beside.contains(role)) continue;
+    const auto drawn = static_cast<float>(4 * random.normal());
+    cells.push_back(random.uniform() < 0.1   ? std::numeric_limits<float>::quiet_NaN()
+                    : role == Role::exposure ? std::exp2(drawn)
+                                             : drawn);
+  }
   return cells;
 }
 
 // The cells of such a row as a network reads them.
-inline std::vector<double> encoded_row(const Schema& schema, std::span<const float> cells) {
+inline std::vector<double> encoded_row(const Schema& schema, std::span<const float> cells,
+                                       std::size_t level = 0) {
   std::vector<float> row;
-  for (std::size_t f = 0; f < cells.size(); ++f)
+  for (std::size_t f = 0; f < schema.features.size(); ++f)
     row.push_back(encode_cell(schema.features[f], cells[f]));
   for (const Pair& pair : schema.pairs) row.push_back(encode_pair(pair, row.data()));
+  if (schema.label.num_levels() > 1)
+    row.push_back(static_cast<float>(schema.label.level_position(level)));
   return {row.begin(), row.end()};
 }
 

@@ -26,6 +26,8 @@ inline Table schema_rows(const Schema& schema) {
     }
     table.columns.push_back(std::move(column));
   }
+  for (const auto& [role, name] : schema.beside)
+    table.columns.push_back({.name = name, .numbers = {1, 2, 0.5f, 3, 0.25f, 1}});
   return table;
 }
 

@@ -2,22 +2,27 @@
 #include "objective/label.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <set>
+#include <unordered_map>
 
-#include "core/math.h"
 #include "core/text.h"
+#include "data/column_wishes.h"
 #include "data/csv_cell.h"
 #include "data/encode.h"
 #include "data/roles.h"
+#include "espalier/csv.h"
 #include "espalier/error.h"
 
 namespace espalier {
 
 namespace {
+
+constexpr std::size_t kMaxClasses = 100;
 
 [[noreturn]] void fail(std::string_view message) {
   throw Error(ErrorKind::argument, std::string(message));
@@ -55,21 +60,17 @@ const std::string& word_among_numbers(const std::vector<std::string>& words) {
   return found != words.end() ? *found : words.front();
 }
 
-// The value that --positive names, in the words of the column: 1.0 may stand for 1.
-std::string find_positive(const std::string& positive, const std::vector<std::string>& values,
-                          const TrainOptions& options) {
-  for (const std::string& value : values) {
-    if (value == positive) return value;
-  }
+// The value of the column that a text of the options names: 1.0 may stand for 1. Null if there is
+// none.
+const std::string* find_value(const std::string& text, const std::vector<std::string>& values) {
+  const auto same = std::ranges::find(values, text);
+  if (same != values.end()) return &*same;
   Number wanted, number;
-  if (parse_number(positive, wanted)) {
-    for (const std::string& value : values) {
-      if (parse_number(value, number) && number.exact == wanted.exact) return value;
-    }
-  }
-  fail(fmt::format("positive: '{}' is no value of the label '{}'; its values are '{}' and '{}'",
-                   printable(positive), printable(options.label), printable(values[0]),
-                   printable(values[1])));
+  if (!parse_number(text, wanted)) return nullptr;
+  const auto equal = std::ranges::find_if(values, [&](const std::string& value) {
+    return parse_number(value, number) && number.exact == wanted.exact;
+  });
+  return equal != values.end() ? &*equal : nullptr;
 }
 
 // Whether a word begins as a date does: digits in three parts with the same - / or . between them,
@@ -94,33 +95,162 @@ bool is_date(std::string_view word) {
          ((sizes[0] == 4 && is_short(sizes[2])) || (is_short(sizes[0]) && sizes[2] == 4));
 }
 
-// The classes of a label that is written as numbers. Older model files have them rounded to floats,
-// so doubles decide only where floats cannot.
-class NumberClasses {
+// Which class a cell is.
+class ClassFinder {
  public:
-  explicit NumberClasses(const Label& label) {
-    parse_number(label.negative, negative_);
-    parse_number(label.positive, positive_);
+  ClassFinder(const Label& label, const Column& column)
+      : column_(column), by_number_(label.is_number && column.type == ColumnType::number) {
+    std::vector<Number> numbers(label.classes.size());
+    for (std::size_t c = 0; c < numbers.size(); ++c) {
+      words_.emplace(label.classes[c], c);
+      if (by_number_) parse_number(label.classes[c], numbers[c]);
+    }
+    if (!by_number_) return;
+    // Older model files have the classes rounded to floats, so doubles decide only where floats
+    // cannot.
+    std::set<float> rounded;
+    for (const Number& number : numbers) rounded.insert(number.rounded);
+    rounds_ = rounded.size() == numbers.size();
+    for (std::size_t c = 0; c < numbers.size(); ++c) values_.emplace(key_of(numbers[c].exact), c);
   }
 
-  bool is_negative(double value) const { return is(negative_, value); }
-  bool is_positive(double value) const { return is(positive_, value); }
+  std::optional<std::size_t> operator()(std::size_t row) const {
+    return by_number_ ? found(values_, key_of(column_.number(row)))
+                      : found(words_, word_at(column_, row));
+  }
 
  private:
-  bool is(const Number& wanted, double value) const {
-    if (negative_.rounded == positive_.rounded) return value == wanted.exact;
-    return static_cast<float>(value) == wanted.rounded;
+  double key_of(double value) const { return rounds_ ? static_cast<float>(value) : value; }
+
+  template <class Index, class Key>
+  static std::optional<std::size_t> found(const Index& index, const Key& key) {
+    const auto entry = index.find(key);
+    return entry == index.end() ? std::nullopt : std::optional(entry->second);
   }
 
-  Number negative_, positive_;
+  const Column& column_;
+  bool by_number_;
+  bool rounds_ = false;
+  std::unordered_map<double, std::size_t> values_;
+  std::unordered_map<std::string, std::size_t> words_;
 };
 
 [[noreturn]] void fail_class(const Label& label, const Table& table, const Column& column,
                              std::size_t row) {
-  fail_column(
-      table, label.name,
-      fmt::format("row {}: '{}' is neither '{}' nor '{}'", row + 1, printable(word_at(column, row)),
-                  printable(label.negative), printable(label.positive)));
+  std::vector<std::string> quoted;
+  for (const std::string& word : label.classes)
+    quoted.push_back(fmt::format("'{}'", printable(word)));
+  const std::string wanted = quoted.size() == 2
+                                 ? fmt::format("neither {} nor {}", quoted[0], quoted[1])
+                                 : fmt::format("none of {}", fmt::join(quoted, ", "));
+  fail_column(table, label.name,
+              fmt::format("row {}: '{}' is {}", row + 1, printable(word_at(column, row)), wanted));
+}
+
+// What training lowers, as far as the options decide it, and no two of them contradict each other.
+Loss wanted_loss(const TrainOptions& options) {
+  Loss loss = options.loss;
+  const auto imply = [&](bool given, const char* option, Loss implied) {
+    if (!given) return;
+    if (loss != Loss::automatic && loss != implied)
+      fail(fmt::format("{}: does not go with the loss {}", option, to_word(loss)));
+    loss = implied;
+  };
+  imply(!options.quantile.empty(), "quantile", Loss::quantile);
+  imply(!options.grades.empty(), "grades", Loss::log_loss);
+  imply(options.task == Task::classification, "task: classification", Loss::log_loss);
+  if (options.task == Task::regression && loss == Loss::log_loss)
+    fail(fmt::format("task: regression does not go with {}",
+                     options.grades.empty() ? "the loss log_loss" : "grades"));
+  if (options.task == Task::regression && loss == Loss::automatic) loss = Loss::squared_error;
+  if (loss == Loss::quantile && options.quantile.empty())
+    fail("quantile: which one is to be predicted? wanted one or some between 0 and 1");
+  if (!options.exposure.empty() && loss != Loss::poisson && loss != Loss::tweedie)
+    fail("exposure: wanted the loss poisson or tweedie");
+  return loss;
+}
+
+std::vector<double> read_quantiles(const std::vector<double>& quantiles) {
+  for (std::size_t i = 0; i < quantiles.size(); ++i) {
+    if (!(quantiles[i] > 0 && quantiles[i] < 1))
+      fail(fmt::format("quantile: {} is not between 0 and 1", quantiles[i]));
+    if (i > 0 && quantiles[i - 1] >= quantiles[i])
+      fail(fmt::format("quantile: {} after {}; wanted them in rising order", quantiles[i],
+                       quantiles[i - 1]));
+  }
+  return quantiles;
+}
+
+double power_of(const TrainOptions& options, Loss loss) {
+  if (loss == Loss::poisson) return 1;
+  if (loss == Loss::gamma) return 2;
+  if (loss != Loss::tweedie) return 0;
+  if (options.power > 1 && options.power < 2) return options.power;
+  fail(fmt::format("power: {} is not between 1 and 2; 1 is the loss poisson, 2 is gamma",
+                   options.power));
+}
+
+// The grades in the words of the column.
+std::vector<std::string> read_grades(const TrainOptions& options, const Label& label,
+                                     const std::vector<std::string>& values) {
+  std::vector<std::string> grades = split_order(options.grades);
+  if (grades.size() < 3 || grades.size() > kMaxClasses || !are_distinct(grades)) {
+    fail(fmt::format(
+        "grades: '{}': wanted 3 to {} different words, low<...<high{}", printable(options.grades),
+        kMaxClasses,
+        grades.size() == 2 ? "; two are classes, and --positive names the upper one" : ""));
+  }
+  for (std::string& grade : grades) {
+    if (means_missing(grade, label.missing, label.not_missing)) {
+      fail(
+          fmt::format("grades: '{}' means a missing cell; if it is a grade, say so with "
+                      "not_missing",
+                      printable(grade)));
+    }
+    if (const std::string* value = find_value(grade, values)) grade = *value;
+  }
+  return grades;
+}
+
+void read_classes(const TrainOptions& options, const std::string& place,
+                  const std::vector<std::string>& values, Label& label) {
+  if (values.size() == 1) {
+    throw Error(ErrorKind::data,
+                fmt::format("{} has one value only, '{}'; classification wants two", place,
+                            printable(values[0])));
+  }
+  if (!options.grades.empty()) {
+    if (!options.positive.empty()) fail("positive: grades have no positive class");
+    label.classes = read_grades(options, label, values);
+    label.ordered = true;
+    return;
+  }
+  if (values.size() > kMaxClasses) {
+    throw Error(ErrorKind::data,
+                fmt::format("{} has more than {} values ('{}', '{}', '{}', ...); classification "
+                            "wants fewer",
+                            place, kMaxClasses, printable(values[0]), printable(values[1]),
+                            printable(values[2])));
+  }
+  label.classes = values;
+  if (options.positive.empty()) return;
+  if (values.size() > 2) fail("positive: wanted a label with two values");
+  const std::string* positive = find_value(options.positive, values);
+  if (positive == nullptr) {
+    fail(fmt::format("positive: '{}' is no value of the label '{}'; its values are '{}' and '{}'",
+                     printable(options.positive), printable(options.label), printable(values[0]),
+                     printable(values[1])));
+  }
+  if (*positive == values[0]) std::swap(label.classes[0], label.classes[1]);
+}
+
+// Why a number cannot be the label of a row; empty if it can.
+std::string problem_of(const Label& label, double value) {
+  if (!std::isfinite(static_cast<float>(value))) return not_a_label(value);
+  const bool fits = label.loss == Loss::gamma ? value > 0 : value >= 0;
+  if (!label.has_log_link() || fits) return {};
+  return fmt::format("{} is no label of the loss {}; wanted {}", value, to_word(label.loss),
+                     label.loss == Loss::gamma ? "more than 0" : "0 or more");
 }
 
 }  // namespace
@@ -128,11 +258,12 @@ class NumberClasses {
 Label build_label(const Table& table, const TrainOptions& options) {
   if (options.label.empty()) fail("label: which column is to be predicted?");
   const Column& column = require_column(table, options.label);
-  Label label{
-      .name = options.label, .task = options.task, .is_number = column.type == ColumnType::number};
+  Label label{.name = options.label,
+              .loss = wanted_loss(options),
+              .is_number = column.type == ColumnType::number};
   label.missing = column.missing;
   label.not_missing = column.not_missing;
-  const std::vector<std::string> values = distinct_words(column, 2);
+  const std::vector<std::string> values = distinct_words(column, kMaxClasses);
   const std::string place = fmt::format("{}: label '{}'", table.name, printable(options.label));
   if (values.empty()) throw Error(ErrorKind::data, place + " is missing in every row");
   for (const std::string& value : values) {
@@ -141,37 +272,28 @@ Label build_label(const Table& table, const TrainOptions& options) {
       throw Error(ErrorKind::data, fmt::format("{}: {}", place, not_a_label(number.exact)));
   }
   if (!label.is_number && std::all_of(values.begin(), values.end(), is_date)) {
-    throw Error(ErrorKind::data,
-                fmt::format("{} has dates such as '{}'; wanted numbers or two classes", place,
-                            printable(values[0])));
+    throw Error(ErrorKind::data, fmt::format("{} has dates such as '{}'; wanted numbers or classes",
+                                             place, printable(values[0])));
   }
-  if (label.task == Task::automatic) {
-    label.task = values.size() == 2 || !label.is_number ? Task::classification : Task::regression;
-    if (values.size() == 1) label.task = Task::classification;
-  }
-  if (label.task == Task::regression) {
-    if (!label.is_number) {
-      throw Error(ErrorKind::data,
-                  fmt::format("{} has words such as '{}'; regression wants numbers", place,
-                              printable(word_among_numbers(values))));
-    }
-    if (!options.positive.empty()) fail("positive: regression has no positive class");
+  if (label.loss == Loss::automatic)
+    label.loss = values.size() <= 2 || !label.is_number ? Loss::log_loss : Loss::squared_error;
+  if (label.loss == Loss::log_loss) {
+    read_classes(options, place, values, label);
+    if (label.has_many_classes() && !options.offset.empty())
+      fail("offset: it cancels among classes without an order");
+    label.offsets.resize(label.num_scores());
     return label;
   }
-  if (values.size() == 1) {
+  if (!label.is_number) {
     throw Error(ErrorKind::data,
-                fmt::format("{} has one value only, '{}'; classification wants two", place,
-                            printable(values[0])));
+                fmt::format("{} has words such as '{}'; {} wants numbers", place,
+                            printable(word_among_numbers(values)),
+                            options.loss == Loss::automatic ? "regression" : to_word(label.loss)));
   }
-  if (values.size() > 2) {
-    throw Error(
-        ErrorKind::data,
-        fmt::format("{} has more than two values ('{}', '{}', '{}', ...); classification wants two",
-                    place, printable(values[0]), printable(values[1]), printable(values[2])));
-  }
-  label.positive =
-      options.positive.empty() ? values[1] : find_positive(options.positive, values, options);
-  label.negative = label.positive == values[1] ? values[0] : values[1];
+  if (!options.positive.empty()) fail("positive: regression has no positive class");
+  label.quantiles = read_quantiles(options.quantile);
+  label.power = power_of(options, label.loss);
+  label.offsets.resize(label.num_scores());
   return label;
 }
 
@@ -187,31 +309,21 @@ Rows labelled_rows(const Label& label, const Table& table) {
 
 std::vector<double> encode_labels(const Label& label, const Table& table, const Rows& rows) {
   std::vector<double> labels(rows.size());
-  if (label.task == Task::regression) {
-    const Column& column = require_numbers(table, label.name);
+  if (label.task() == Task::classification) {
+    const Column& column = require_column(table, label.name);
+    const ClassFinder class_of(label, column);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      labels[i] = column.number(rows[i]);
-      if (!std::isfinite(static_cast<float>(labels[i]))) {
-        fail_column(table, label.name,
-                    fmt::format("row {}: {}", rows[i] + 1, not_a_label(labels[i])));
-      }
+      const std::optional<std::size_t> found = class_of(rows[i]);
+      if (!found) fail_class(label, table, column, rows[i]);
+      labels[i] = static_cast<double>(*found);
     }
     return labels;
   }
-  const Column& column = require_column(table, label.name);
-  if (label.is_number && column.type == ColumnType::number) {
-    const NumberClasses classes(label);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double value = column.number(rows[i]);
-      labels[i] = classes.is_positive(value) ? 1 : 0;
-      if (labels[i] == 0 && !classes.is_negative(value)) fail_class(label, table, column, rows[i]);
-    }
-    return labels;
-  }
+  const Column& column = require_numbers(table, label.name);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string word = word_at(column, rows[i]);
-    labels[i] = word == label.positive ? 1 : 0;
-    if (labels[i] == 0 && word != label.negative) fail_class(label, table, column, rows[i]);
+    labels[i] = column.number(rows[i]);
+    if (const std::string problem = problem_of(label, labels[i]); !problem.empty())
+      fail_column(table, label.name, fmt::format("row {}: {}", rows[i] + 1, problem));
   }
   return labels;
 }
@@ -230,37 +342,6 @@ std::vector<Dataset> encode_labelled_and_free(const Schema& schema, Table table,
   std::vector<Dataset> datasets = encode_and_free(schema, std::move(table), parts);
   for (std::size_t p = 0; p < parts.size(); ++p) datasets[p].labels = std::move(labels[p]);
   return datasets;
-}
-
-void fit_label(const Dataset& train, Label& label) {
-  double total = 0, sum = 0;
-  for (std::size_t i = 0; i < train.num_rows; ++i) {
-    total += train.weight(i);
-    sum += static_cast<double>(train.weight(i)) * train.labels[i];
-  }
-  const double mean = sum / total;
-  if (label.task == Task::classification) {
-    const double share = std::clamp(mean, 1e-6, 1 - 1e-6);
-    label.offset = static_cast<float>(portable_log(share / (1 - share)));
-    return;
-  }
-  double squares = 0;
-  for (std::size_t i = 0; i < train.num_rows; ++i) {
-    const double d = train.labels[i] - mean;
-    squares += train.weight(i) * d * d;
-  }
-  const double deviation = std::sqrt(squares / total);
-  if (deviation > 0 && deviation < std::numeric_limits<float>::min()) {
-    throw Error(
-        ErrorKind::data,
-        fmt::format("label '{}': its values differ by about {:.3g}, which is too little for "
-                    "32-bit floats; multiply them by a constant",
-                    label.name, deviation));
-  }
-  label.scale = deviation > 0 ? static_cast<float>(deviation) : 1.0f;
-  // The nearest float does, unless it is off by a share of the deviation that one could notice.
-  const auto rounded = static_cast<float>(mean);
-  label.offset = std::abs(rounded - mean) <= deviation / 1024 ? rounded : mean;
 }
 
 }  // namespace espalier

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The column that is predicted: what it means, its numbers, and the units in which a network learns
-// them.
+// The column that is predicted: what it means, and its numbers.
 #pragma once
 
 #include <vector>
@@ -12,15 +11,16 @@
 
 namespace espalier {
 
-/// The label: its task and, for classification, its two values; offset and scale are not yet
-/// fitted. Throws Error (argument, data) for a label that is not there, has one value only, or does
-/// not suit the task.
+/// The label: its loss, its classes or quantiles; offsets and scale are not yet fitted. Throws Error
+/// (argument, data) for a label that is not there, has one value only, or does not suit the
+/// options, and for options that contradict each other.
 Label build_label(const Table& table, const TrainOptions& options);
 
 /// The rows whose label is not missing.
 Rows labelled_rows(const Label& label, const Table& table);
 
-/// One label per row: 0 or 1, or the number. Throws Error (data) if one is neither class.
+/// One label per row: the number, or the index of its class. Throws Error (data) for one that is no
+/// class, or that the loss does not allow.
 std::vector<double> encode_labels(const Label& label, const Table& table, const Rows& rows);
 
 /// Features, labels, and the columns beside them.
@@ -29,8 +29,5 @@ Dataset encode_labelled(const Schema& schema, const Table& table, const Rows& ro
 /// The same for several parts of the rows, see encode_and_free.
 std::vector<Dataset> encode_labelled_and_free(const Schema& schema, Table table,
                                               const std::vector<const Rows*>& parts);
-
-/// Sets the offset and scale of the label from the training rows.
-void fit_label(const Dataset& train, Label& label);
 
 }  // namespace espalier

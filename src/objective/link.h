@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the output of a network to what a user reads:
 //
-//   score       float(offset + scale * output), summed in double and rounded once
-//   prediction  link(score): classification: 1 / (1 + e^-score); regression: the score
+//   score       float(offset + scale * output + o), summed in double, clipped to the range of floats
+//               and rounded once; o is the row's own offset, 0 without such a column
+//   prediction  identity:     the score
+//               sigmoid:      1 / (1 + e^-score)
+//               exponential:  float(e^score) * unit * exposure, at most the largest float
+//               softmax:      e^score / the sum of e^score over all classes
 //
-// Each is one rounding of a function that never falls (the scale is positive), so both keep every
-// direction to the last bit. Plain values, because the serving program carries them.
+// All but the last are roundings of functions that never fall (scale, unit and exposure are
+// positive), so they keep every direction to the last bit. Plain values, because the serving
+// program carries them.
 #pragma once
+
+#include <span>
 
 #include "espalier/schema.h"
 
@@ -16,19 +23,22 @@ struct ScoreUnits {
   double offset = 0;
   double scale = 1;
 };
-ScoreUnits units_of(const Label& label) noexcept;
+ScoreUnits units_of(const Label& label, std::size_t score) noexcept;
 
 /// `output` is that of a network, or the mean of several.
-float score_of(const ScoreUnits& units, double output) noexcept;
-float score_of(const Label& label, double output) noexcept;
+float score_of(const ScoreUnits& units, double output, double row_offset) noexcept;
+float score_of(const Label& label, std::size_t score, double output, double row_offset) noexcept;
 
-/// sigmoid: 1 / (1 + e^-score) in double, rounded once.
-enum class Link { identity, sigmoid };
+enum class Link { identity, sigmoid, exponential, softmax };
 Link link_of(const Label& label) noexcept;
 
-float prediction_of(Link link, float score) noexcept;
+/// From the scores of a row to its predictions; `unit` and `exposure` are for `exponential`.
+void apply_link(Link link, float unit, float exposure, std::span<float> scores) noexcept;
 
 /// 1 / (1 + e^-score): never falls when the score rises, the same bits on every machine.
 float sigmoid(float score) noexcept;
+
+/// The same of e^score, at most the largest float.
+float exponential(float score) noexcept;
 
 }  // namespace espalier

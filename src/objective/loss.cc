@@ -1,11 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "objective/loss.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/math.h"
+#include "objective/link.h"
 
 namespace espalier {
+
+namespace {
+
+// A loss of a score, and its slope.
+struct Slope {
+  double loss;
+  double gradient;
+};
+
+Slope pinball(double q, double y, double s) noexcept {
+  return {pinball_loss(q, y, s), y > s ? -q : y < s ? 1 - q : 0};
+}
+
+Slope power_loss(double p, double exposure, double y, double s) noexcept {
+  const double expected = exposure * portable_exp((2 - p) * s);
+  const double seen = p == 1 ? y : y * portable_exp((1 - p) * s);
+  const double loss =
+      (p == 2 ? exposure * s : expected / (2 - p)) - (p == 1 ? y * s : seen / (1 - p));
+  return {loss, expected - seen};
+}
+
+Slope loss_of(const Label& label, double s, const LossRow& row) noexcept {
+  switch (label.loss) {
+    case Loss::log_loss: {
+      const bool positive = row.y > static_cast<double>(row.level);
+      const auto [loss, probability] = log_loss(s, positive);
+      return {loss, probability - (positive ? 1 : 0)};
+    }
+    case Loss::squared_error:
+      return {(row.y - s) * (row.y - s), 2 * (s - row.y)};
+    case Loss::absolute_error: {
+      const Slope half = pinball(0.5, row.y, s);
+      return {2 * half.loss, 2 * half.gradient};
+    }
+    case Loss::quantile:
+      return pinball(label.quantiles[row.level], row.y, s);
+    case Loss::poisson:
+    case Loss::gamma:
+    case Loss::tweedie:
+      return power_loss(label.power, row.exposure, row.y / label.unit, s);
+    case Loss::automatic:
+      break;
+  }
+  return {0, 0};
+}
+
+LossRow row_of(const Dataset& data, std::uint32_t row, std::size_t level) noexcept {
+  return {data.labels[row], data.exposure(row), data.offset(row), level};
+}
+
+// The softmax of a row whose scores are offsets[c] + z[c * stride], which it replaces by gradients.
+double softmax_loss(const Label& label, std::size_t y, float weight, const float* z,
+                    float* gradient, std::size_t stride) noexcept {
+  const auto score = [&](std::size_t c) { return label.offsets[c] + z[c * stride]; };
+  double largest = score(0);
+  for (std::size_t c = 1; c < label.classes.size(); ++c) largest = std::max(largest, score(c));
+  double sum = 0;
+  for (std::size_t c = 0; c < label.classes.size(); ++c) sum += portable_exp(score(c) - largest);
+  for (std::size_t c = 0; c < label.classes.size(); ++c) {
+    const double p = portable_exp(score(c) - largest) / sum;
+    gradient[c * stride] = weight * static_cast<float>(p - (c == y ? 1 : 0));
+  }
+  return largest + portable_log(sum) - score(y);
+}
+
+}  // namespace
 
 // With d = e^-|s| <= 1 nothing overflows: log(1 + e^-s) = max(-s, 0) + log(1 + d).
 LogLoss log_loss(double score, bool positive) noexcept {
@@ -15,28 +83,55 @@ LogLoss log_loss(double score, bool positive) noexcept {
   return {(signed_score < 0 ? -signed_score : 0) + portable_log(1 + d), probability};
 }
 
-LossValue row_loss(const Label& label, float z, double y) noexcept {
-  if (label.task == Task::regression) {
-    const double error = z - (y - label.offset) / label.scale;
-    return {error * error, static_cast<float>(2 * error)};
-  }
-  const auto [loss, probability] = log_loss(label.offset + z, y > 0.5);
-  return {loss, static_cast<float>(probability - y)};
+double pinball_loss(double q, double y, double s) noexcept {
+  return y > s ? q * (y - s) : (1 - q) * (s - y);
 }
 
-void add_losses(const Label& label, const Dataset& data, std::span<const std::uint32_t> rows,
-                const float* z, float* gradient, LossSum& sum) noexcept {
+// The second derivative of a log-linked loss is (2-p) E e^((2-p)s) - (1-p) y e^((1-p)s); where the
+// sums of both terms are equal, as the offset makes them, their weighted mean is that of the first.
+Objective::Objective(const Label& label, const Dataset& train) : label_(&label) {
+  if (label.loss == Loss::squared_error) scale_ = 1 / (label.scale * label.scale);
+  if (label.loss == Loss::absolute_error || label.loss == Loss::quantile) scale_ = 1 / label.scale;
+  if (!label.has_log_link()) return;
+  double total = 0, curvature = 0;
+  for (std::size_t i = 0; i < train.num_rows; ++i) {
+    const double s = label.offsets[0] + train.offset(i);
+    total += train.weight(i);
+    curvature += train.weight(i) * train.exposure(i) * portable_exp((2 - label.power) * s);
+  }
+  scale_ = total / curvature;
+}
+
+double Objective::loss_in_label_units(double loss) const noexcept { return loss / scale_; }
+
+LossValue row_loss(const Objective& objective, float z, const LossRow& row) noexcept {
+  const Label& label = objective.label();
+  if (label.loss == Loss::squared_error) {
+    const double error = z - (row.y - label.offsets[0] - row.offset) / label.scale;
+    return {error * error, static_cast<float>(2 * error)};
+  }
+  const double s = label.offsets[row.level] + label.scale * z + row.offset;
+  const Slope slope = loss_of(label, s, row);
+  const double units = objective.scale();
+  return {units * slope.loss, static_cast<float>(units * slope.gradient * label.scale)};
+}
+
+void add_losses(const Objective& objective, const Dataset& data,
+                std::span<const std::uint32_t> rows, std::size_t turn, const float* z,
+                float* gradient, std::size_t stride, LossSum& sum) noexcept {
+  const Label& label = objective.label();
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    const LossValue value = row_loss(label, z[r], data.labels[rows[r]]);
     const float weight = data.weight(rows[r]);
+    if (label.has_many_classes()) {
+      const auto y = static_cast<std::size_t>(data.labels[rows[r]]);
+      sum += {weight * softmax_loss(label, y, weight, z + r, gradient + r, stride), weight};
+      continue;
+    }
+    const LossRow row = row_of(data, rows[r], level_of(label, rows[r], turn));
+    const LossValue value = row_loss(objective, z[r], row);
     gradient[r] = weight * value.gradient;
     sum += {weight * value.loss, weight};
   }
-}
-
-double loss_in_label_units(const Label& label, double loss) noexcept {
-  if (label.task == Task::classification) return loss;
-  return loss * label.scale * label.scale;
 }
 
 }  // namespace espalier

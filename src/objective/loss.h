@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What training lowers, row by row, as a function of the network's output z:
+// What training lowers, row by row, as a function of the score s = offset + scale * z + o, where z is
+// the network's output and o the row's own offset, if its table has such a column:
 //
-//   classification  log(1 + e^-s) for a positive row, log(1 + e^s) for a negative one,
-//                   s = offset + z
-//   regression      (z - (y - offset) / scale)^2, the squared error in units of the label's
-//                   deviation
+//   log_loss        log(1 + e^-s) for a positive row, log(1 + e^s) for a negative one; of grades at
+//                   level t, positive is a grade above t; of many classes -log softmax(s)[y]
+//   squared_error   (y - s)^2
+//   quantile q      q (y - s) if y > s, else (1 - q) (s - y); absolute_error is twice that of 0.5
+//   poisson, gamma, tweedie   with y in units of label.unit, the exposure E and the power p = 1, 2
+//                   or between: E e^((2-p)s) / (2-p) - y e^((1-p)s) / (1-p), in the limit p = 1:
+//                   E e^s - y s, and p = 2: s + y e^-s
+//
+// Errors are in units of the scale and log-linked losses in units of their curvature, so that the
+// rate, Adam's epsilon and the penalties mean the same for every label.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +29,41 @@ struct LogLoss {
 };
 LogLoss log_loss(double score, bool positive) noexcept;
 
+/// q (y - s) or (1 - q) (s - y).
+double pinball_loss(double q, double y, double s) noexcept;
+
+/// A fitted label, which outlives it, and the curvature of its loss at the model without features.
+class Objective {
+ public:
+  Objective(const Label& label, const Dataset& train);
+
+  const Label& label() const { return *label_; }
+
+  /// From the units of training to those of the label.
+  double loss_in_label_units(double loss) const noexcept;
+
+  /// What a row weighs in the loss, 1 / its units.
+  double scale() const { return scale_; }
+
+ private:
+  const Label* label_;
+  double scale_ = 1;
+};
+
+/// One row: the label, the columns beside it, and the level at which the network was asked.
+struct LossRow {
+  double y;
+  double exposure = 1;
+  double offset = 0;
+  std::size_t level = 0;
+};
+
 struct LossValue {
   double loss;
   float gradient;  // with respect to z
 };
-LossValue row_loss(const Label& label, float z, double y) noexcept;
+/// Of a label with one output.
+LossValue row_loss(const Objective& objective, float z, const LossRow& row) noexcept;
 
 /// Sums over rows: weight * loss, and weight.
 struct LossSum {
@@ -40,12 +77,15 @@ struct LossSum {
   }
 };
 
-/// Adds some rows of a dataset, whose outputs are z, to `sum`, and writes weight * gradient of
-/// each.
-void add_losses(const Label& label, const Dataset& data, std::span<const std::uint32_t> rows,
-                const float* z, float* gradient, LossSum& sum) noexcept;
+/// The level of a row in a turn: all rows come at all levels in as many turns.
+inline std::size_t level_of(const Label& label, std::uint32_t row, std::size_t turn) noexcept {
+  return (row + turn) % label.num_levels();
+}
 
-/// From the units of row_loss to those of the label.
-double loss_in_label_units(const Label& label, double loss) noexcept;
+/// Adds some rows of a dataset, each at its level of this turn, to `sum`, and writes weight *
+/// gradient of each. z and gradient are [num_outputs][stride].
+void add_losses(const Objective& objective, const Dataset& data,
+                std::span<const std::uint32_t> rows, std::size_t turn, const float* z,
+                float* gradient, std::size_t stride, LossSum& sum) noexcept;
 
 }  // namespace espalier

@@ -3,15 +3,17 @@
 #include "objective/metrics.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <vector>
 
+#include "core/math.h"
 #include "espalier/error.h"
+#include "objective/link.h"
 #include "objective/loss.h"
 
 namespace espalier {
@@ -19,24 +21,43 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-struct Judged {
-  std::span<const double> labels;
-  std::span<const float> scores;
-  std::span<const float> weights;  // empty: all 1
-
-  double weight(std::size_t i) const { return weights.empty() ? 1.0 : weights[i]; }
+// One row: its label, its scores, and what it weighs.
+struct Row {
+  double label;
+  const float* scores;
+  double weight;
+  double exposure;
 };
 
-// sum_i w_i loss(label_i, score_i) / sum_i w_i; NaN (0 / 0) without any weight.
+struct Judged {
+  const Label& label;
+  const JudgedRows& rows;
+
+  std::size_t size() const { return rows.labels.size(); }
+  Row operator[](std::size_t i) const {
+    return {rows.labels[i], rows.scores.data() + i * label.num_scores(),
+            rows.weights.empty() ? 1.0 : rows.weights[i],
+            rows.exposures.empty() ? 1.0 : rows.exposures[i]};
+  }
+};
+
+// sum_i w_i loss(row_i) / sum_i w_i; NaN (0 / 0) without any weight.
 template <class Loss>
 double weighted_mean(const Judged& rows, const Loss& loss) {
   double sum = 0, total = 0;
-  for (std::size_t i = 0; i < rows.labels.size(); ++i) {
-    const double weight = rows.weight(i);
-    sum += weight * loss(rows.labels[i], static_cast<double>(rows.scores[i]));
-    total += weight;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row row = rows[i];
+    sum += row.weight * loss(row);
+    total += row.weight;
   }
   return sum / total;
+}
+
+// Of a label with one score.
+template <double (*loss)(double, double)>
+double mean_of(const Judged& rows) {
+  return weighted_mean(
+      rows, [](const Row& row) { return loss(row.label, static_cast<double>(row.scores[0])); });
 }
 
 // A score that is NaN is wrong whatever the label.
@@ -55,27 +76,42 @@ double squared_error_of_probability(double label, double score) {
 
 double absolute_error(double label, double score) { return std::fabs(label - score); }
 
+// Two sums over rows whose scores are equal.
+struct Tie {
+  double first = 0;
+  double second = 0;
+};
+
+// In the order of the scores, of labels with one; empty if one of them is NaN.
+template <class Share>
+std::vector<Tie> ties_of(const Judged& rows, const Share& share_of) {
+  struct Scored {
+    float score;
+    Tie share;
+  };
+  std::vector<Scored> sorted(rows.size());
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    sorted[i] = {rows[i].scores[0], share_of(rows[i])};
+    if (std::isnan(sorted[i].score)) return {};
+  }
+  // Stable, so that the sums do not depend on how a library sorts.
+  std::ranges::stable_sort(sorted, {}, &Scored::score);
+  std::vector<Tie> ties;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (i == 0 || sorted[i].score != sorted[i - 1].score) ties.emplace_back();
+    ties.back().first += sorted[i].share.first;
+    ties.back().second += sorted[i].share.second;
+  }
+  return ties;
+}
+
 // The share of (positive, negative) pairs whose scores are in the right order, a tie counting half.
 double auc(const Judged& rows) {
-  struct Row {
-    float score;
-    bool positive;
-    double weight;
-  };
-  std::vector<Row> sorted(rows.labels.size());
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    sorted[i] = {rows.scores[i], rows.labels[i] > 0.5, rows.weight(i)};
-    if (std::isnan(sorted[i].score)) return kNan;
-  }
-  // Stable, so that the sums below do not depend on how a library sorts.
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Row& a, const Row& b) { return a.score < b.score; });
   double ordered = 0, positives = 0, negatives = 0;
-  for (auto row = sorted.begin(); row != sorted.end();) {
-    double tied_positives = 0, tied_negatives = 0;
-    for (const float score = row->score; row != sorted.end() && row->score == score; ++row) {
-      (row->positive ? tied_positives : tied_negatives) += row->weight;
-    }
+  for (const Tie& tie : ties_of(rows, [](const Row& row) {
+         return row.label > 0.5 ? Tie{.first = row.weight} : Tie{.second = row.weight};
+       })) {
+    const double tied_positives = tie.first, tied_negatives = tie.second;
     ordered += tied_positives * (negatives + 0.5 * tied_negatives);
     positives += tied_positives;
     negatives += tied_negatives;
@@ -86,85 +122,288 @@ double auc(const Judged& rows) {
 // 1 - squared error / squared error of the mean label. Labels are taken relative to the first, so
 // that the variance of constant labels is exactly 0.
 double r2(const Judged& rows) {
-  if (rows.labels.empty()) return kNan;
-  const double first = rows.labels[0];
-  const double mean = weighted_mean(rows, [&](double label, double) { return label - first; });
+  if (rows.size() == 0) return kNan;
+  const double first = rows[0].label;
+  const double mean = weighted_mean(rows, [&](const Row& row) { return row.label - first; });
   const double variance =
-      weighted_mean(rows, [&](double label, double) { return squared_error(label - first, mean); });
+      weighted_mean(rows, [&](const Row& row) { return squared_error(row.label - first, mean); });
   if (variance == 0) return kNan;
-  return 1.0 - weighted_mean(rows, squared_error) / variance;
+  return 1.0 - mean_of<squared_error>(rows) / variance;
 }
 
-constexpr std::array kClassificationMetrics = {Metric::accuracy, Metric::log_loss, Metric::auc,
-                                               Metric::brier};
-constexpr std::array kRegressionMetrics = {Metric::mse, Metric::rmse, Metric::mae, Metric::r2};
+// Probabilities of classes below this count as it in the log loss.
+constexpr double kLeastProbability = 1e-7;
 
-}  // namespace
+// Of the row's class: the softmax of many, or the difference of what is predicted of two grades.
+double probability_of_class(const Label& label, const Row& row) {
+  const auto own = static_cast<std::size_t>(row.label);
+  std::vector<float> predicted(row.scores, row.scores + label.num_scores());
+  apply_link(link_of(label), 1, 1, predicted);
+  if (!label.ordered) return predicted[own];
+  const double reached = own > 0 ? predicted[own - 1] : 1;
+  return reached - (own < predicted.size() ? predicted[own] : 0);
+}
 
-std::span<const Metric> metrics_of(Task task) {
-  switch (task) {
-    case Task::classification:
-      return kClassificationMetrics;
-    case Task::regression:
-      return kRegressionMetrics;
-    case Task::automatic:
-      break;
+double negative_log_of_class(const Label& label, const Row& row) {
+  return -portable_log(std::max(probability_of_class(label, row), kLeastProbability));
+}
+
+// The most probable class, or the largest grade that is reached with probability 1/2.
+double class_of(const Label& label, const Row& row) {
+  const std::span scores(row.scores, label.num_scores());
+  if (!label.ordered)
+    return static_cast<double>(std::max_element(scores.begin(), scores.end()) - scores.begin());
+  return static_cast<double>(std::ranges::count_if(scores, [](float s) { return s >= 0; }));
+}
+
+double ranked_probability_score(const Label& label, const Row& row) {
+  double sum = 0;
+  for (std::size_t level = 0; level < label.num_levels(); ++level) {
+    const double reached = row.label > static_cast<double>(level) ? 1 : 0;
+    sum += squared_error(reached, sigmoid(row.scores[level]));
   }
-  return {};
+  return sum / static_cast<double>(label.num_levels());
 }
 
-Metric settle_metric(Metric wanted, Task task) {
-  if (wanted == Metric::automatic)
-    return task == Task::classification ? Metric::log_loss : Metric::mse;
-  const auto suitable = metrics_of(task);
-  if (std::ranges::find(suitable, wanted) != suitable.end()) return wanted;
-  throw Error(ErrorKind::argument,
-              fmt::format("metric: {} does not suit {}", to_word(wanted), to_word(task)));
+double mean_pinball_loss(const Label& label, const Row& row) {
+  double sum = 0;
+  for (std::size_t level = 0; level < label.num_levels(); ++level)
+    sum += pinball_loss(label.quantiles[level], row.label, row.scores[level]);
+  return sum / static_cast<double>(label.num_levels());
 }
 
-bool larger_is_better(Metric metric) {
-  return metric == Metric::accuracy || metric == Metric::auc || metric == Metric::r2;
+bool is_covered(const Label& label, const Row& row) {
+  const std::size_t last = label.num_levels() - 1;
+  return row.label <= row.scores[last] && (last == 0 || row.label >= row.scores[0]);
 }
 
-double compute_metric(Metric metric, std::span<const double> labels, std::span<const float> scores,
-                      std::span<const float> weights) {
-  if (scores.size() != labels.size() || (!weights.empty() && weights.size() != labels.size())) {
-    throw Error(
-        ErrorKind::argument,
-        fmt::format("compute_metric: {} labels, {} scores and {} weights; wanted one of each "
-                    "per row, or no weights",
-                    labels.size(), scores.size(), weights.size()));
+double prediction_of(const Label& label, const Row& row) {
+  float predicted = row.scores[0];
+  apply_link(Link::exponential, static_cast<float>(label.unit), static_cast<float>(row.exposure),
+             {&predicted, 1});
+  return predicted;
+}
+
+// The deviance of a rate y whose mean is m, for the power p of the variance.
+double unit_deviance(double p, double y, double m) {
+  const auto power = [](double x, double exponent) {
+    return x > 0 ? portable_exp(exponent * portable_log(x)) : 0;
+  };
+  if (p == 1) return 2 * ((y > 0 ? y * portable_log(y / m) : 0) - y + m);
+  if (p == 2) return 2 * (y / m - 1 - portable_log(y / m));
+  return 2 * (power(y, 2 - p) / ((1 - p) * (2 - p)) - y * power(m, 1 - p) / (1 - p) +
+              power(m, 2 - p) / (2 - p));
+}
+
+// Of rates, weighted by exposure; `mean` of a row is what is predicted for its exposure.
+template <class Mean>
+double deviance(const Judged& rows, const Mean& mean) {
+  double sum = 0, total = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row row = rows[i];
+    const double weight = row.weight * row.exposure;
+    sum += weight *
+           unit_deviance(rows.label.power, row.label / row.exposure, mean(row) / row.exposure);
+    total += weight;
   }
-  const Judged rows = {labels, scores, weights};
+  return sum / total;
+}
+
+double deviance(const Judged& rows) {
+  return deviance(rows, [&](const Row& row) { return prediction_of(rows.label, row); });
+}
+
+struct Totals {
+  double labels = 0;
+  double predictions = 0;
+  double exposure = 0;
+};
+
+Totals totals_of(const Judged& rows) {
+  Totals totals;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row row = rows[i];
+    totals.labels += row.weight * row.label;
+    totals.predictions += row.weight * prediction_of(rows.label, row);
+    totals.exposure += row.weight * row.exposure;
+  }
+  return totals;
+}
+
+double d2(const Judged& rows) {
+  const Totals totals = totals_of(rows);
+  const double rate = totals.labels / totals.exposure;
+  const double base = deviance(rows, [&](const Row& row) { return rate * row.exposure; });
+  return base > 0 ? 1 - deviance(rows) / base : kNan;
+}
+
+// 1 - 2 * the area below the Lorenz curve: rows in the order of their predicted rate, the share of
+// the exposure against the share of the labels.
+double gini(const Judged& rows) {
+  const Totals totals = totals_of(rows);
+  if (!(totals.labels > 0)) return kNan;
+  double area = 0, labels = 0;
+  for (const Tie& tie : ties_of(rows, [](const Row& row) {
+         return Tie{row.weight * row.exposure, row.weight * row.label};
+       })) {
+    area += tie.first / totals.exposure * (labels + tie.second / 2) / totals.labels;
+    labels += tie.second;
+  }
+  return 1 - 2 * area;
+}
+
+double compute_suitable(Metric metric, const Judged& rows) {
+  const Label& label = rows.label;
+  const bool binary = label.task() == Task::classification && label.num_scores() == 1;
+  const auto mean = [&](auto&& loss) {
+    return weighted_mean(rows, [&](const Row& row) { return loss(label, row); });
+  };
   switch (metric) {
     case Metric::accuracy:
-      return weighted_mean(rows, correct);
+      if (binary) return mean_of<correct>(rows);
+      return mean([](const Label& of, const Row& row) {
+        return class_of(of, row) == row.label ? 1.0 : 0.0;
+      });
     case Metric::log_loss:
-      return weighted_mean(rows, cross_entropy);
+      return binary ? mean_of<cross_entropy>(rows) : mean(negative_log_of_class);
+    case Metric::clipped:
+      return mean([](const Label& of, const Row& row) {
+        return probability_of_class(of, row) < kLeastProbability ? 1.0 : 0.0;
+      });
     case Metric::auc:
       return auc(rows);
     case Metric::brier:
-      return weighted_mean(rows, squared_error_of_probability);
+      return mean_of<squared_error_of_probability>(rows);
     case Metric::mse:
-      return weighted_mean(rows, squared_error);
+      return mean_of<squared_error>(rows);
     case Metric::rmse:
-      return std::sqrt(weighted_mean(rows, squared_error));
+      return std::sqrt(mean_of<squared_error>(rows));
     case Metric::mae:
-      return weighted_mean(rows, absolute_error);
+      if (!label.ordered) return mean_of<absolute_error>(rows);
+      return mean([](const Label& of, const Row& row) {
+        return absolute_error(row.label, class_of(of, row));
+      });
     case Metric::r2:
       return r2(rows);
+    case Metric::rps:
+      return mean(ranked_probability_score);
+    case Metric::pinball:
+      return mean(mean_pinball_loss);
+    case Metric::coverage:
+      return mean([](const Label& of, const Row& row) { return is_covered(of, row) ? 1.0 : 0.0; });
+    case Metric::deviance:
+      return deviance(rows);
+    case Metric::d2:
+      return d2(rows);
+    case Metric::gini:
+      return gini(rows);
+    case Metric::balance: {
+      const Totals totals = totals_of(rows);
+      return totals.predictions / totals.labels;
+    }
     case Metric::automatic:
       break;
   }
-  throw Error(ErrorKind::argument, "compute_metric: 'automatic' is not a metric");
+  return kNan;
 }
 
-std::vector<MetricValue> all_metrics(Task task, std::span<const double> labels,
-                                     std::span<const float> scores,
-                                     std::span<const float> weights) {
+// The first one chooses the epoch, unless another is named.
+constexpr Metric kTwoClasses[] = {Metric::accuracy, Metric::log_loss, Metric::auc, Metric::brier};
+constexpr Metric kGrades[] = {Metric::log_loss, Metric::accuracy, Metric::mae, Metric::rps,
+                              Metric::clipped};
+constexpr Metric kManyClasses[] = {Metric::log_loss, Metric::accuracy};
+constexpr Metric kNumbers[] = {Metric::mse, Metric::rmse, Metric::mae, Metric::r2};
+constexpr Metric kQuantiles[] = {Metric::pinball, Metric::coverage};
+constexpr Metric kAmounts[] = {Metric::deviance, Metric::d2, Metric::gini, Metric::balance};
+
+// What a model may be chosen by: the others have their best value in the middle.
+bool ranks_models(Metric metric) {
+  return metric != Metric::balance && metric != Metric::coverage && metric != Metric::clipped;
+}
+
+Metric metric_of(const Label& label) {
+  switch (label.loss) {
+    case Loss::log_loss:
+      return Metric::log_loss;
+    case Loss::absolute_error:
+      return Metric::mae;
+    case Loss::quantile:
+      return Metric::pinball;
+    case Loss::poisson:
+    case Loss::gamma:
+    case Loss::tweedie:
+      return Metric::deviance;
+    case Loss::squared_error:
+    case Loss::automatic:
+      break;
+  }
+  return Metric::mse;
+}
+
+}  // namespace
+
+std::span<const Metric> metrics_of(const Label& label) {
+  if (label.ordered) return kGrades;
+  if (label.has_many_classes()) return kManyClasses;
+  if (label.task() == Task::classification) return kTwoClasses;
+  if (label.has_log_link()) return kAmounts;
+  return label.loss == Loss::quantile ? std::span<const Metric>(kQuantiles) : kNumbers;
+}
+
+Metric settle_metric(Metric wanted, const Label& label) {
+  if (wanted == Metric::automatic) return metric_of(label);
+  const auto suitable = metrics_of(label);
+  if (std::ranges::find(suitable, wanted) != suitable.end() && ranks_models(wanted)) return wanted;
+  std::vector<std::string_view> words;
+  for (const Metric metric : suitable) {
+    if (ranks_models(metric)) words.push_back(to_word(metric));
+  }
+  throw Error(ErrorKind::argument,
+              fmt::format("metric: {} does not suit {}; wanted {}", to_word(wanted),
+                          label.task() == Task::classification ? "classification"
+                          : label.loss == Loss::squared_error  ? "regression"
+                                                               : to_word(label.loss),
+                          fmt::join(words, ", ")));
+}
+
+bool larger_is_better(Metric metric) {
+  return metric == Metric::accuracy || metric == Metric::auc || metric == Metric::r2 ||
+         metric == Metric::d2 || metric == Metric::gini;
+}
+
+double compute_metric(Metric metric, const Label& label, const JudgedRows& rows) {
+  const std::size_t size = rows.labels.size();
+  const auto fits = [&](std::span<const float> beside) {
+    return beside.empty() || beside.size() == size;
+  };
+  if (rows.scores.size() != size * label.num_scores() || !fits(rows.weights) ||
+      !fits(rows.exposures)) {
+    throw Error(
+        ErrorKind::argument,
+        fmt::format("compute_metric: {} labels, {} scores, {} weights and {} exposures; wanted {} "
+                    "score{} and one of each of the others per row, or no weights and exposures",
+                    size, rows.scores.size(), rows.weights.size(), rows.exposures.size(),
+                    label.num_scores(), label.num_scores() == 1 ? "" : "s"));
+  }
+  const auto suitable = metrics_of(label);
+  if (std::ranges::find(suitable, metric) == suitable.end()) {
+    throw Error(ErrorKind::argument,
+                fmt::format("compute_metric: '{}' is no metric of this label", to_word(metric)));
+  }
+  return compute_suitable(metric, {label, rows});
+}
+
+double judge(Metric metric, const Label& label, const Dataset& data,
+             std::span<const float> scores) {
+  return compute_metric(metric, label,
+                        {data.labels, scores, data.weights(), data.beside[Role::exposure]});
+}
+
+std::vector<MetricValue> all_metrics(const Label& label, const Dataset& data,
+                                     std::span<const float> scores) {
   std::vector<MetricValue> metrics;
-  for (const Metric metric : metrics_of(task))
-    metrics.push_back({metric, compute_metric(metric, labels, scores, weights)});
+  for (const Metric metric : metrics_of(label))
+    metrics.push_back({metric, judge(metric, label, data, scores)});
   return metrics;
 }
 

@@ -3,20 +3,21 @@
 // espalier/metrics.h.
 #pragma once
 
-#include <span>
 #include <vector>
 
+#include "data/dataset.h"
 #include "espalier/metrics.h"
 #include "espalier/schema.h"
 
 namespace espalier {
 
-/// The metric that chooses the epoch: `wanted`, or the one that suits the task best. Throws Error
+/// The metric that chooses the epoch: `wanted`, or the one that suits the label best. Throws Error
 /// (argument) if `wanted` does not suit it.
-Metric settle_metric(Metric wanted, Task task);
+Metric settle_metric(Metric wanted, const Label& label);
 
-/// Every metric of the task.
-std::vector<MetricValue> all_metrics(Task task, std::span<const double> labels,
-                                     std::span<const float> scores, std::span<const float> weights);
+/// One metric of a dataset, and every metric of its label. `scores` are [row][num_scores].
+double judge(Metric metric, const Label& label, const Dataset& data, std::span<const float> scores);
+std::vector<MetricValue> all_metrics(const Label& label, const Dataset& data,
+                                     std::span<const float> scores);
 
 }  // namespace espalier

@@ -22,22 +22,33 @@ using Floats = std::vector<float>;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+const Label kNumber;
+const Label kTwoClasses{.loss = Loss::log_loss, .classes = {"no", "yes"}};
+
+bool is_of(const Label& label, Metric metric) {
+  const auto metrics = metrics_of(label);
+  return std::find(metrics.begin(), metrics.end(), metric) != metrics.end();
+}
+
 double metric_of(Metric metric, const Floats& labels, const Floats& scores,
                  const Floats& weights = {}) {
-  return compute_metric(metric, std::vector<double>(labels.begin(), labels.end()), scores, weights);
+  const std::vector<double> exact(labels.begin(), labels.end());
+  return compute_metric(metric, is_of(kNumber, metric) ? kNumber : kTwoClasses,
+                        {exact, scores, weights});
 }
 
 TEST(Metrics, ListsTheMetricsOfATask) {
-  const auto classification = metrics_of(Task::classification);
+  const auto classification = metrics_of(kTwoClasses);
   EXPECT_EQ(std::vector<Metric>(classification.begin(), classification.end()),
             (std::vector<Metric>{Metric::accuracy, Metric::log_loss, Metric::auc, Metric::brier}));
-  const auto regression = metrics_of(Task::regression);
+  const auto regression = metrics_of(kNumber);
   EXPECT_EQ(std::vector<Metric>(regression.begin(), regression.end()),
             (std::vector<Metric>{Metric::mse, Metric::rmse, Metric::mae, Metric::r2}));
 }
 
 TEST(Metrics, KnowsWhichAreBetterWhenLarger) {
-  for (const Metric metric : {Metric::accuracy, Metric::auc, Metric::r2}) {
+  for (const Metric metric :
+       {Metric::accuracy, Metric::auc, Metric::r2, Metric::d2, Metric::gini}) {
     EXPECT_TRUE(larger_is_better(metric)) << to_word(metric);
   }
   for (const Metric metric :
@@ -140,7 +151,7 @@ TEST(Regression, MatchesHandComputedExamples) {
 TEST(Regression, CountsARowAsOftenAsItsWeight) {
   const Floats once_labels = {1, 4, 6}, once_scores = {2, 4, 3}, weights = {2, 1, 3};
   const Floats labels = {1, 1, 4, 6, 6, 6}, scores = {2, 2, 4, 3, 3, 3};
-  for (const Metric metric : metrics_of(Task::regression)) {
+  for (const Metric metric : metrics_of(kNumber)) {
     EXPECT_DOUBLE_EQ(metric_of(metric, once_labels, once_scores, weights),
                      metric_of(metric, labels, scores))
         << to_word(metric);
@@ -160,15 +171,19 @@ TEST(Regression, HasNoR2ForConstantLabels) {
 TEST(Metrics, WantAScoreAndAWeightPerRow) {
   const std::vector<double> labels = {0, 1};
   const Floats one = {1}, two = {1, 2};
-  EXPECT_THAT(error_of([&] { compute_metric(Metric::mse, labels, one, {}); }),
-              HasSubstr("2 labels, 1 scores and 0 weights"));
-  EXPECT_THAT(error_of([&] { compute_metric(Metric::auc, labels, two, one); }),
-              HasSubstr("2 labels, 2 scores and 1 weights"));
+  EXPECT_THAT(error_of([&] {
+                compute_metric(Metric::mse, kNumber, {labels, one});
+              }),
+              HasSubstr("2 labels, 1 scores, 0 weights"));
+  EXPECT_THAT(error_of([&] {
+                compute_metric(Metric::auc, kTwoClasses, {labels, two, one});
+              }),
+              HasSubstr("2 labels, 2 scores, 1 weights"));
 }
 
 TEST(Metrics, AreNanWithoutRowsOrWeight) {
-  for (const Task task : {Task::classification, Task::regression}) {
-    for (const Metric metric : metrics_of(task)) {
+  for (const Label& label : {kTwoClasses, kNumber}) {
+    for (const Metric metric : metrics_of(label)) {
       EXPECT_TRUE(std::isnan(metric_of(metric, {}, {}))) << to_word(metric);
       EXPECT_TRUE(std::isnan(metric_of(metric, {0, 1}, {1, 2}, {0, 0}))) << to_word(metric);
     }

@@ -156,10 +156,16 @@ Program compile(const Model& model) {
         {pair.first.feature, pair.second.feature, pair.first.edges, pair.second.edges, pair.codes});
   }
   for (const Network& member : model.data().members) program.members.push_back(compile(member));
-  const auto num_scores = static_cast<std::size_t>(model.data().members.front().num_scores());
   const Label& label = model.schema().label;
-  program.scores.assign(num_scores, units_of(label));
+  if (const std::size_t levels = label.num_levels(); levels > 1) {
+    for (std::size_t level = 0; level < levels; ++level)
+      program.levels.push_back(static_cast<float>(label.level_position(level)));
+  }
+  for (std::size_t s = 0; s < label.num_scores(); ++s) program.scores.push_back(units_of(label, s));
   program.link = link_of(label);
+  program.unit = static_cast<float>(label.unit);
+  program.has_exposure = model.schema().beside.contains(Role::exposure);
+  program.has_offset = model.schema().beside.contains(Role::offset);
   return program;
 }
 

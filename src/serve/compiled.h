@@ -18,7 +18,8 @@ struct Predictor::Compiled {
   Interpreter interpreter;
 };
 
-/// The scores of each row of a dataset, [row][num_scores].
+/// What a predictor says of each row of a dataset, [row][num_scores].
 std::vector<float> scores(const Predictor& predictor, const Dataset& data, ThreadPool& pool);
+std::vector<float> predictions(const Predictor& predictor, const Dataset& data, ThreadPool& pool);
 
 }  // namespace espalier

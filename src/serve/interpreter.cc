@@ -36,6 +36,10 @@ float encode(const PairCell& pair, const float* cells) noexcept {
   return static_cast<float>(pair.codes[i * (pair.second_edges.size() + 1) + j]);
 }
 
+float usable_exposure(float exposure) noexcept {
+  return std::isfinite(exposure) && exposure > 0 ? exposure : 1;
+}
+
 }  // namespace
 
 MemberRunner::MemberRunner(std::vector<Step> steps, std::size_t num_inputs) {
@@ -76,17 +80,14 @@ const float* MemberRunner::row(float* scratch) const noexcept {
   return in;
 }
 
-Interpreter::Interpreter(Program program)
-    : cells_(std::move(program.cells)),
-      pairs_(std::move(program.pairs)),
-      scores_(std::move(program.scores)),
-      link_(program.link) {
-  for (std::vector<Step>& steps : program.members) {
-    members_.emplace_back(std::move(steps), num_inputs());
+Interpreter::Interpreter(Program program) : program_(std::move(program)) {
+  for (std::vector<Step>& steps : program_.members) {
+    members_.emplace_back(std::move(steps), program_.num_inputs());
     member_scratch_size_ = std::max(member_scratch_size_, members_.back().scratch_size());
   }
-  outputs_begin_ = kTile * num_inputs();
-  members_begin_ = outputs_begin_ + kTile * num_scores() * members_.size();
+  program_.members.clear();
+  outputs_begin_ = kTile * num_encoded();
+  members_begin_ = outputs_begin_ + kTile * num_outputs() * members_.size();
 }
 
 void Interpreter::run(const float* rows, std::size_t count, Output output, float* scratch,
@@ -94,71 +95,88 @@ void Interpreter::run(const float* rows, std::size_t count, Output output, float
   for (std::size_t first = 0; first < count; first += kTile) {
     const std::size_t now = std::min<std::size_t>(kTile, count - first);
     float* encoded = scratch;
+    float exposures[kTile], offsets[kTile];
     for (std::size_t r = 0; r < now; ++r) {
       const float* const row = encoded;
-      for (const Cell& cell : cells_)
+      for (const Cell& cell : program_.cells)
         *encoded++ = std::visit([x = *rows++](const auto& own) { return encode(own, x); }, cell);
-      for (const PairCell& pair : pairs_) *encoded++ = encode(pair, row);
+      for (const PairCell& pair : program_.pairs) *encoded++ = encode(pair, row);
+      if (program_.has_exposure) exposures[r] = *rows++;
+      if (program_.has_offset) offsets[r] = *rows++;
     }
-    run_encoded(scratch, now, scratch, out);
-    if (output == Output::prediction) link({out, now * num_scores()});
+    run_encoded(scratch, program_.has_exposure ? exposures : nullptr,
+                program_.has_offset ? offsets : nullptr, now, output, scratch, out);
     out += now * num_scores();
   }
 }
 
-void Interpreter::run_encoded(const float* rows, std::size_t count, float* scratch,
+void Interpreter::run_encoded(const float* rows, const float* exposures, const float* offsets,
+                              std::size_t count, Output output, float* scratch,
                               float* out) const noexcept {
   for (std::size_t first = 0; first < count; first += kTile) {
     const std::size_t now = std::min<std::size_t>(kTile, count - first);
-    if (now < kTilePays) {
-      score_rows(rows, now, scratch, out);
-    } else {
-      score_tile(rows, now, scratch, out);
+    const float* own_offsets = offsets != nullptr ? offsets + first : nullptr;
+    for (std::size_t level = 0; level < std::max<std::size_t>(1, program_.levels.size()); ++level) {
+      const EncodedRows own{rows, own_offsets, now, level};
+      if (now < kTilePays) {
+        score_rows(own, scratch, out + level);
+      } else {
+        score_tile(own, scratch, out + level);
+      }
     }
-    rows += now * num_inputs();
+    for (std::size_t r = 0; r < now && output == Output::prediction; ++r) {
+      apply_link(program_.link, program_.unit,
+                 exposures != nullptr ? usable_exposure(exposures[first + r]) : 1,
+                 {out + r * num_scores(), num_scores()});
+    }
+    rows += now * num_encoded();
     out += now * num_scores();
   }
 }
 
-void Interpreter::link(std::span<float> scores) const noexcept {
-  for (float& score : scores) score = prediction_of(link_, score);
+// The inputs of a member: the cells of a row, and the level if there are levels.
+void Interpreter::load_row(const EncodedRows& rows, std::size_t row, float* in,
+                           std::size_t stride) const noexcept {
+  const float* cells = rows.cells + row * num_encoded();
+  for (std::size_t f = 0; f < num_encoded(); ++f) in[f * stride] = cells[f];
+  if (!program_.levels.empty()) in[num_encoded() * stride] = program_.levels[rows.level];
 }
 
-void Interpreter::score_rows(const float* rows, std::size_t count, float* scratch,
-                             float* out) const noexcept {
-  float* outputs = scratch + outputs_begin_;  // [member][score]
-  for (std::size_t r = 0; r < count; ++r, rows += num_inputs()) {
+void Interpreter::score_rows(const EncodedRows& rows, float* scratch, float* out) const noexcept {
+  float* outputs = scratch + outputs_begin_;  // [member][output]
+  for (std::size_t r = 0; r < rows.count; ++r, out += num_scores()) {
     for (std::size_t m = 0; m < members_.size(); ++m) {
-      std::copy_n(rows, num_inputs(), scratch + members_begin_);
-      std::copy_n(members_[m].row(scratch + members_begin_), num_scores(),
-                  outputs + m * num_scores());
+      load_row(rows, r, scratch + members_begin_, 1);
+      std::copy_n(members_[m].row(scratch + members_begin_), num_outputs(),
+                  outputs + m * num_outputs());
     }
-    for (std::size_t s = 0; s < num_scores(); ++s) *out++ = score(s, outputs + s, num_scores());
+    for (std::size_t s = 0; s < num_outputs(); ++s)
+      out[s] = score(rows, r, s, outputs + s, num_outputs());
   }
 }
 
-void Interpreter::score_tile(const float* rows, std::size_t count, float* scratch,
-                             float* out) const noexcept {
-  float* outputs = scratch + outputs_begin_;  // [member][score][kTile]
-  const std::size_t size = num_scores() * kTile;
+void Interpreter::score_tile(const EncodedRows& rows, float* scratch, float* out) const noexcept {
+  float* outputs = scratch + outputs_begin_;  // [member][output][kTile]
+  const std::size_t size = num_outputs() * kTile;
   float* in = scratch + members_begin_;
   for (std::size_t m = 0; m < members_.size(); ++m) {
-    for (std::size_t r = 0; r < kTile; ++r) {
-      const float* row = rows + (r < count ? r : 0) * num_inputs();
-      for (std::size_t f = 0; f < num_inputs(); ++f) in[f * kTile + r] = row[f];
-    }
+    for (std::size_t r = 0; r < kTile; ++r) load_row(rows, r < rows.count ? r : 0, in + r, kTile);
     std::copy_n(members_[m].tile(in), size, outputs + m * size);
   }
-  for (std::size_t r = 0; r < count; ++r) {
-    for (std::size_t s = 0; s < num_scores(); ++s) *out++ = score(s, outputs + s * kTile + r, size);
+  for (std::size_t r = 0; r < rows.count; ++r, out += num_scores()) {
+    for (std::size_t s = 0; s < num_outputs(); ++s)
+      out[s] = score(rows, r, s, outputs + s * kTile + r, size);
   }
 }
 
-// Score s from the outputs of the members, each `stride` floats after the one before.
-float Interpreter::score(std::size_t s, const float* outputs, std::size_t stride) const noexcept {
+// From output s of the members, each `stride` floats after the one before.
+float Interpreter::score(const EncodedRows& rows, std::size_t row, std::size_t s,
+                         const float* outputs, std::size_t stride) const noexcept {
   double sum = 0;
   for (std::size_t m = 0; m < members_.size(); ++m) sum += outputs[m * stride];
-  return score_of(scores_[s], sum / static_cast<double>(members_.size()));
+  const float offset = rows.offsets != nullptr ? rows.offsets[row] : 0;
+  return score_of(program_.scores[rows.level + s], sum / static_cast<double>(members_.size()),
+                  std::isfinite(offset) ? offset : 0);
 }
 
 }  // namespace espalier

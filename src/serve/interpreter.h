@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 #include "espalier/model.h"
@@ -39,34 +38,41 @@ class Interpreter {
  public:
   explicit Interpreter(Program program);
 
-  std::size_t num_cells() const { return cells_.size(); }
-  /// Of an encoded row: the cells, then the pairs of them.
-  std::size_t num_inputs() const { return cells_.size() + pairs_.size(); }
-  std::size_t num_scores() const { return scores_.size(); }
+  std::size_t num_cells() const { return program_.cells.size(); }
+  std::size_t num_encoded() const { return program_.num_encoded(); }
+  std::size_t num_raw() const { return program_.num_raw(); }
+  std::size_t num_scores() const { return program_.num_scores(); }
   /// Floats, on a cache line.
   std::size_t scratch_size() const { return members_begin_ + member_scratch_size_; }
 
-  /// Scores or predictions of any number of raw rows. rows: [count][num_cells], out:
+  /// Scores or predictions of any number of raw rows. rows: [count][num_raw], out:
   /// [count][num_scores].
   void run(const float* rows, std::size_t count, Output output, float* scratch,
            float* out) const noexcept;
 
-  /// The scores of any number of encoded rows.
-  void run_encoded(const float* rows, std::size_t count, float* scratch, float* out) const noexcept;
-
-  /// From scores to predictions.
-  void link(std::span<float> scores) const noexcept;
+  /// The same of encoded rows, [count][num_encoded], and the exposure and offset of each; null: they
+  /// have none.
+  void run_encoded(const float* rows, const float* exposures, const float* offsets,
+                   std::size_t count, Output output, float* scratch, float* out) const noexcept;
 
  private:
-  void score_rows(const float* rows, std::size_t count, float* scratch, float* out) const noexcept;
-  void score_tile(const float* rows, std::size_t count, float* scratch, float* out) const noexcept;
-  float score(std::size_t s, const float* outputs, std::size_t stride) const noexcept;
+  struct EncodedRows {
+    const float* cells;    // [count][num_encoded]
+    const float* offsets;  // one per row, or null
+    std::size_t count;
+    std::size_t level;
+  };
+  // Of a member, each time that it is run.
+  std::size_t num_outputs() const { return program_.levels.empty() ? num_scores() : 1; }
+  void load_row(const EncodedRows& rows, std::size_t row, float* in,
+                std::size_t stride) const noexcept;
+  void score_rows(const EncodedRows& rows, float* scratch, float* out) const noexcept;
+  void score_tile(const EncodedRows& rows, float* scratch, float* out) const noexcept;
+  float score(const EncodedRows& rows, std::size_t row, std::size_t s, const float* outputs,
+              std::size_t stride) const noexcept;
 
-  std::vector<Cell> cells_;
-  std::vector<PairCell> pairs_;
+  Program program_;  // without its members
   std::vector<MemberRunner> members_;
-  std::vector<ScoreUnits> scores_;
-  Link link_;
   // Scratch holds the encoded cells of a tile, then the outputs of the members, then what they
   // themselves need.
   std::size_t outputs_begin_ = 0;

@@ -13,6 +13,7 @@
 #include "core/thread_pool.h"
 #include "data/csv_cell.h"
 #include "data/encode.h"
+#include "data/roles.h"
 #include "espalier/csv.h"
 #include "espalier/predictor.h"
 #include "model/model_data.h"
@@ -99,9 +100,7 @@ std::size_t Model::num_parameters() const noexcept {
   return total;
 }
 
-std::size_t Model::num_scores() const noexcept {
-  return static_cast<std::size_t>(data_->members.front().num_scores());
-}
+std::size_t Model::num_scores() const noexcept { return data_->schema.label.num_scores(); }
 
 int Model::num_members() const noexcept { return static_cast<int>(data_->members.size()); }
 
@@ -124,10 +123,15 @@ CsvOptions Model::csv_options(CsvOptions base, Reading reading) const {
     add(feature.name, feature.kind == FeatureKind::number);
     add_words(feature);
   }
+  for (const auto& [role, name] : schema().beside) {
+    const bool is_read = role == Role::weight     ? reading == Reading::labelled
+                         : role == Role::exposure ? reading != Reading::features
+                                                  : true;
+    if (is_read) add(name, true);
+  }
   if (reading == Reading::labelled) {
     add(schema().label.name, schema().label.is_number);
     add_words(schema().label);
-    for (const auto& [role, name] : schema().beside) add(name, true);
   }
   return base;
 }
@@ -150,10 +154,9 @@ std::vector<std::string> Model::warnings(const Table& table) const {
 std::vector<float> Model::predict(const Table& table, Output output, int threads) const {
   const Predictor predictor(*this);
   ThreadPool pool(threads);
-  std::vector<float> result =
-      scores(predictor, encode_features(schema(), table, all_rows(table)), pool);
-  if (output == Output::prediction) predictor.compiled().interpreter.link(result);
-  return result;
+  const Dataset rows = encode_to_predict(schema(), table);
+  return output == Output::score ? scores(predictor, rows, pool)
+                                 : predictions(predictor, rows, pool);
 }
 
 }  // namespace espalier

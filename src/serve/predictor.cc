@@ -10,6 +10,7 @@
 #include "core/aligned.h"
 #include "data/csv_cell.h"
 #include "data/encode.h"
+#include "data/roles.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
 #include "model/model_data.h"
@@ -29,7 +30,7 @@ std::size_t floats_of_scratch(const Interpreter& interpreter) {
 
 // Whether spans of so many floats are the same number of rows in and out.
 bool fit(const Interpreter& interpreter, std::size_t rows, std::size_t out) {
-  const std::size_t width = interpreter.num_cells(), scores = interpreter.num_scores();
+  const std::size_t width = interpreter.num_raw(), scores = interpreter.num_scores();
   return rows % width == 0 && out % scores == 0 && rows / width == out / scores;
 }
 
@@ -42,13 +43,14 @@ Predictor::Predictor(const Model& model) : compiled_(std::make_shared<const Comp
 
 const Model& Predictor::model() const noexcept { return compiled_->model; }
 
-std::size_t Predictor::num_features() const noexcept { return compiled_->interpreter.num_cells(); }
+std::size_t Predictor::num_cells() const noexcept { return compiled_->interpreter.num_raw(); }
 
 std::size_t Predictor::num_scores() const noexcept { return compiled_->interpreter.num_scores(); }
 
 float Predictor::code(std::size_t feature, std::string_view word) const noexcept {
-  if (feature >= num_features()) return kNan;
-  const Feature& own = model().schema().features[feature];
+  const std::vector<Feature>& features = model().schema().features;
+  if (feature >= features.size()) return kNan;
+  const Feature& own = features[feature];
   auto found = std::find(own.words.begin(), own.words.end(), word);
   if (found == own.words.end()) {
     found = std::ranges::find(own.words, shortest_plain(word), shortest_plain);
@@ -91,7 +93,7 @@ bool Predictor::predict(std::span<const float> rows, std::span<float> out, Scrat
 
 void Predictor::predict(std::span<const float> rows, std::span<float> out, Output output,
                         int threads) const {
-  const std::size_t width = num_features(), scores = num_scores();
+  const std::size_t width = num_cells(), scores = num_scores();
   if (!fit(compiled_->interpreter, rows.size(), out.size())) {
     throw Error(ErrorKind::argument,
                 fmt::format("predict: {} cells for {} outputs; wanted {} cells and {} output{} for "
@@ -108,18 +110,52 @@ void Predictor::predict(std::span<const float> rows, std::span<float> out, Outpu
 }
 
 std::vector<float> Predictor::rows(const Table& table) const {
-  return read_features(model().schema(), table).cells;
+  const Schema& schema = model().schema();
+  Dataset features = read_features(schema, table);
+  const auto beside = prediction_columns(schema.beside);
+  if (beside.empty()) return std::move(features.cells);
+  std::vector<std::vector<float>> columns;
+  for (const auto& [role, name] : beside) {
+    columns.push_back(role == Role::exposure && table.find(name) == nullptr
+                          ? std::vector<float>(table.num_rows, 1)
+                          : encode_side_column(role, name, table, all_rows(table)));
+  }
+  std::vector<float> rows;
+  rows.reserve(table.num_rows * num_cells());
+  for (std::size_t r = 0; r < table.num_rows; ++r) {
+    rows.insert(rows.end(), features.row(r), features.row(r + 1));
+    for (const std::vector<float>& column : columns) rows.push_back(column[r]);
+  }
+  return rows;
 }
 
-std::vector<float> scores(const Predictor& predictor, const Dataset& data, ThreadPool& pool) {
+namespace {
+
+std::vector<float> run(const Predictor& predictor, const Dataset& data, Output output,
+                       ThreadPool& pool) {
   const Interpreter& interpreter = predictor.compiled().interpreter;
   std::vector<float> result(data.num_rows * interpreter.num_scores());
   pool.run_ranges(data.num_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
+    const auto from = [&](Role role) {
+      const std::vector<float>& column = data.beside[role];
+      return column.empty() ? nullptr : column.data() + begin;
+    };
     AlignedFloats scratch(interpreter.scratch_size());
-    interpreter.run_encoded(data.row(begin), end - begin, scratch.data(),
+    interpreter.run_encoded(data.row(begin), from(Role::exposure), from(Role::offset), end - begin,
+                            output, scratch.data(),
                             result.data() + begin * interpreter.num_scores());
   });
   return result;
+}
+
+}  // namespace
+
+std::vector<float> scores(const Predictor& predictor, const Dataset& data, ThreadPool& pool) {
+  return run(predictor, data, Output::score, pool);
+}
+
+std::vector<float> predictions(const Predictor& predictor, const Dataset& data, ThreadPool& pool) {
+  return run(predictor, data, Output::prediction, pool);
 }
 
 }  // namespace espalier

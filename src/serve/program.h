@@ -7,12 +7,17 @@
 // fma(a, b, c) rounds a * b + c once. A row goes this way:
 //
 //   encode      each raw cell becomes a position or a code: NumberCell, CategoryCell; behind them
-//               pairs of encoded cells become codes: PairCell
+//               pairs of encoded cells become codes: PairCell. A raw row may go on with its
+//               exposure and its offset, which are no inputs of the networks
+//   levels      with levels, what follows is done for each of them, and the position of the level
+//               is one more encoded cell, the last; each gives one score. Else all are given at once
 //   members     each runs its steps in turn on the encoded cells; a step reads the wires (the
-//               values) of the step before it, and the last one leaves num_scores() wires
+//               values) of the step before it, and the last one leaves a wire per score
 //   mean        of score s, in double: (0 + member 0 + member 1 + ...) / number of members
-//   score       float(offset + scale * mean), in double, rounded once: ScoreUnits, scale > 0
-//   prediction  of score s: itself, or 1 / (1 + e^-score) in double, rounded once: Link
+//   score       float(offset + scale * mean + the row's offset), in double from left to right,
+//               rounded once: ScoreUnits, scale > 0; the row's offset is 0 if it is absent or NaN
+//   prediction  of the scores, by the link: objective/link.h; an exposure that is absent or not
+//               positive and finite counts as 1
 //
 // The values of a table (a calibrator or a lattice) are stored within [1, 2], where b - a is exact
 // and fma(t, b - a, a) rises with t, a and b. A result y in [1, 2] then goes the way back to the
@@ -193,10 +198,17 @@ struct Program {
   std::vector<Cell> cells;                 // of a row, in order
   std::vector<PairCell> pairs;             // encoded behind the cells
   std::vector<std::vector<Step>> members;  // at least one, each with at least one step
-  std::vector<ScoreUnits> scores;
+  std::vector<float> levels;               // their positions; empty without levels
+  std::vector<ScoreUnits> scores;          // with levels, one for each
   Link link = Link::identity;
+  float unit = 1;             // of Link::exponential
+  bool has_exposure = false;  // a raw cell behind `cells`
+  bool has_offset = false;    // a raw cell behind that
 
-  std::size_t num_inputs() const { return cells.size() + pairs.size(); }
+  /// Cells of a raw row, of an encoded one, and inputs of a member.
+  std::size_t num_raw() const { return cells.size() + has_exposure + has_offset; }
+  std::size_t num_encoded() const { return cells.size() + pairs.size(); }
+  std::size_t num_inputs() const { return num_encoded() + (levels.empty() ? 0 : 1); }
   std::size_t num_scores() const { return scores.size(); }
 };
 

@@ -166,9 +166,29 @@ Wires run(const ReluStep& step, const Wires& in) {
   return out;
 }
 
-float linked(Link link, float score) {
-  if (link == Link::identity) return score;
-  return static_cast<float>(1 / (1 + portable_exp(-static_cast<double>(score))));
+float linked(const Program& program, float score, float exposure) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  switch (program.link) {
+    case Link::identity:
+    case Link::softmax:  // not of random models
+      break;
+    case Link::sigmoid:
+      return static_cast<float>(1 / (1 + portable_exp(-static_cast<double>(score))));
+    case Link::exponential: {
+      const auto mean = static_cast<float>(std::min<double>(portable_exp(score), kLargest));
+      return std::min(mean * program.unit * exposure, kLargest);
+    }
+  }
+  return score;
+}
+
+Wires run_steps(const std::vector<Step>& steps, Wires wires) {
+  for (const Step& step : steps) {
+    wires = std::visit([&](const auto& own) { return run(own, wires); }, step);
+    const std::size_t wanted = std::visit([](const auto& own) { return own.num_outputs(); }, step);
+    EXPECT_EQ(wires.size(), wanted);
+  }
+  return wires;
 }
 
 // One row, as program.h tells it.
@@ -177,24 +197,29 @@ Wires run_by_hand(const Program& program, const float* row, Output output) {
   for (const Cell& cell : program.cells)
     encoded.push_back(std::visit([&](const auto& own) { return encode(own, *row++); }, cell));
   for (const PairCell& pair : program.pairs) encoded.push_back(encode(pair, encoded));
+  const float raw_exposure = program.has_exposure ? *row++ : 1;
+  const float exposure = raw_exposure > 0 && std::isfinite(raw_exposure) ? raw_exposure : 1;
+  const float raw_offset = program.has_offset ? *row++ : 0;
+  const double offset = std::isfinite(raw_offset) ? raw_offset : 0;
   std::vector<double> sums(program.num_scores());
   for (const std::vector<Step>& steps : program.members) {
-    Wires wires = encoded;
-    for (const Step& step : steps) {
-      wires = std::visit([&](const auto& own) { return run(own, wires); }, step);
-      const std::size_t wanted =
-          std::visit([](const auto& own) { return own.num_outputs(); }, step);
-      EXPECT_EQ(wires.size(), wanted);
+    if (program.levels.empty()) {
+      const Wires wires = run_steps(steps, encoded);
+      EXPECT_EQ(wires.size(), program.num_scores());
+      for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += wires.at(s);
     }
-    EXPECT_EQ(wires.size(), program.num_scores());
-    for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += wires.at(s);
+    for (std::size_t level = 0; level < program.levels.size(); ++level) {
+      Wires with_level = encoded;
+      with_level.push_back(program.levels[level]);
+      sums[level] += run_steps(steps, with_level).at(0);
+    }
   }
   Wires result;
   for (std::size_t s = 0; s < sums.size(); ++s) {
     const double mean = sums[s] / static_cast<double>(program.members.size());
     const ScoreUnits& units = program.scores[s];
-    const auto score = static_cast<float>(units.offset + units.scale * mean);
-    result.push_back(output == Output::score ? score : linked(program.link, score));
+    const auto score = static_cast<float>(units.offset + units.scale * mean + offset);
+    result.push_back(output == Output::score ? score : linked(program, score, exposure));
   }
   return result;
 }
@@ -208,7 +233,7 @@ std::vector<std::uint32_t> bits(const Wires& values) {
 // Rows in one go and one by one, scores and predictions.
 void expect_bits_by_hand(const Program& program, const Wires& rows, const std::string& name) {
   const Interpreter interpreter(program);
-  const std::size_t width = interpreter.num_cells(), num_scores = interpreter.num_scores();
+  const std::size_t width = interpreter.num_raw(), num_scores = interpreter.num_scores();
   const std::size_t count = rows.size() / width;
   AlignedFloats scratch(interpreter.scratch_size());
   for (const Output output : {Output::score, Output::prediction}) {
@@ -247,7 +272,7 @@ TEST(Program, ItsFormulasGiveTheBitsOfTheInterpreter) {
 TEST(Program, SeveralScoresLieRowAfterRow) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Random random(seed);
-    const Model model = random_model(random);
+    const Model model = random_one_score_model(random);
     Program program = compile(model);
     std::size_t num_scores = 1000;
     for (std::vector<Step>& steps : program.members) {

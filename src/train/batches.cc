@@ -4,7 +4,22 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/model_data.h"
+#include "objective/loss.h"
+
 namespace espalier {
+
+void load_tile(const Label& label, const Batch& batch, std::span<const std::uint32_t> rows,
+               float* tile) {
+  const auto count = static_cast<int>(rows.size());
+  load_tile(*batch.data, rows.data(), count, tile);
+  if (label.num_levels() == 1) return;
+  float* levels = tile + batch.data->num_features * kTile;
+  for (int r = 0; r < kTile; ++r) {
+    const std::size_t level = level_of(label, rows[r < count ? r : 0], batch.turn);
+    levels[r] = static_cast<float>(label.level_position(level));
+  }
+}
 
 Batches::Batches(const Dataset& data, int batch_size, Random random)
     : data_(data), batch_size_(batch_size), random_(random), order_(data.num_rows) {
@@ -15,7 +30,10 @@ std::int64_t Batches::steps_per_epoch() const {
   return (num_rows() + batch_size_ - 1) / batch_size_;
 }
 
-void Batches::next_epoch() { random_.shuffle(std::span(order_)); }
+void Batches::next_epoch() {
+  random_.shuffle(std::span(order_));
+  ++epochs_;
+}
 
 std::int64_t Batches::rows_before(std::int64_t step) const {
   return std::min(step * batch_size_, num_rows());
@@ -23,8 +41,10 @@ std::int64_t Batches::rows_before(std::int64_t step) const {
 
 Batch Batches::batch(std::int64_t step) const {
   const std::int64_t begin = rows_before(step), end = rows_before(step + 1);
-  return {&data_, std::span(order_).subspan(static_cast<std::size_t>(begin),
-                                            static_cast<std::size_t>(end - begin))};
+  return {&data_,
+          std::span(order_).subspan(static_cast<std::size_t>(begin),
+                                    static_cast<std::size_t>(end - begin)),
+          epochs_};
 }
 
 }  // namespace espalier

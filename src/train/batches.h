@@ -11,6 +11,7 @@
 
 #include "core/random.h"
 #include "data/dataset.h"
+#include "espalier/schema.h"
 
 namespace espalier {
 
@@ -18,7 +19,12 @@ namespace espalier {
 struct Batch {
   const Dataset* data;
   std::span<const std::uint32_t> rows;  // of data
+  std::size_t turn = 0;                 // decides at which of its levels a row comes
 };
+
+/// Fills a tile with some rows of a batch, and the wire of their levels if the label has levels.
+void load_tile(const Label& label, const Batch& batch, std::span<const std::uint32_t> rows,
+               float* tile);
 
 class Batches {
  public:
@@ -43,6 +49,7 @@ class Batches {
   std::int64_t batch_size_;
   Random random_;
   Rows order_;
+  std::size_t epochs_ = 0;  // drawn
 };
 
 }  // namespace espalier

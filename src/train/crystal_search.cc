@@ -58,8 +58,9 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
                                  ThreadPool& pool, const TrainControl& control,
                                  const ProgressOfRows& progress) {
   Random random = Random(p.options->seed).split(kCrystalStream);
+  const std::vector<Wire> wires = input_wires(p.schema);
   const std::vector<Group> groups =
-      cover_pairs(static_cast<int>(num_inputs(p.schema)), wanted.group_size, random);
+      cover_pairs(static_cast<int>(wires.size()), wanted.group_size, random);
   LayerSpec gather{.kind = LayerKind::gather};
   for (const Group& group : groups)
     gather.wires.insert(gather.wires.end(), group.begin(), group.end());
@@ -69,13 +70,13 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
                                        .groups = static_cast<int>(groups.size()),
                                        .group_size = wanted.group_size},
                                       {.kind = LayerKind::sum}}};
-  Network network(architecture, input_wires(p.schema), p.options->monotone_calibrators,
-                  random.split(1));
+  Network network(architecture, wires, p.options->monotone_calibrators, random.split(1));
   const SettledOptions options = with_epochs(p.options, search_epochs(p));
-  initialize(p.train, options, random.split(2), network);
+  const Objective objective(p.schema.label, p.train);
+  initialize(p.train, p.schema.label, options, random.split(2), network);
   const Dataset no_rows;
   Trainer({.options = &options,
-           .label = &p.schema.label,
+           .objective = &objective,
            .train = &p.train,
            .valid = &no_rows,
            .pool = &pool,
@@ -88,7 +89,7 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
       .run();
   constexpr int kLattices = 2;  // the third layer
   const Layer& lattices = network.layer(kLattices);
-  Interactions interactions(static_cast<int>(num_inputs(p.schema)));
+  Interactions interactions(static_cast<int>(wires.size()));
   for (int g = 0; g < lattices.num_units(); ++g) {
     const float* theta = network.layer_params(kLattices) + lattices.unit_begin(g);
     interactions.add(groups[static_cast<std::size_t>(g)],
@@ -102,7 +103,7 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
 void settle_wiring(Prepared& p, ThreadPool& pool, const TrainControl& control) {
   LayerSpec& first = p.architecture.layers.front();
   if (first.wiring != Wiring::crystals) return;
-  require_places(first, num_inputs(p.schema));
+  require_places(first, input_wires(p.schema).size());
   const Stopwatch watch;
   const auto rows = static_cast<std::int64_t>(p.train.num_rows);
   const std::int64_t before = std::exchange(p.search_rows, p.search_rows + rows * search_epochs(p));

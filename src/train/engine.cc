@@ -109,11 +109,11 @@ class Engine::Work {
          begin += static_cast<std::size_t>(num_shards_) * kTile) {
       const std::size_t count = std::min<std::size_t>(kTile, batch.rows.size() - begin);
       const std::span<const std::uint32_t> rows = batch.rows.subspan(begin, count);
-      load_tile(*batch.data, rows.data(), static_cast<int>(count), scratch.input());
+      load_tile(in_.objective->label(), batch, rows, scratch.input());
       const float* z = network_.forward(scratch);
       std::vector<float>& gradient = output_grads_[shard];
       std::fill(gradient.begin(), gradient.end(), 0.0f);
-      add_losses(*in_.label, *batch.data, rows, z, gradient.data(), sum);
+      add_losses(*in_.objective, *batch.data, rows, batch.turn, z, gradient.data(), kTile, sum);
       network_.backward(scratch, gradient.data(), shard_grads_[shard].data());
     }
     shard_sums_[shard] = sum;

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "core/thread_pool.h"
-#include "espalier/schema.h"
 #include "model/network.h"
 #include "objective/loss.h"
 #include "train/adam.h"
@@ -41,7 +40,7 @@ struct Learner {
 /// What all steps have in common.
 struct EngineInput {
   const SettledOptions* options;
-  const Label* label;
+  const Objective* objective;
   std::int64_t total_steps;  // of each network, over all epochs: the schedule needs it
   ThreadPool* pool;
 };

@@ -18,7 +18,7 @@ struct Student {
       : network(p.architecture, input_wires(p.schema), p.options->monotone_calibrators,
                 Random(seed)),
         batches(p.train, p.options->batch_size, Random(seed + 1)) {
-    initialize(p.train, p.options, Random(seed + 2), network);
+    initialize(p.train, p.schema.label, p.options, Random(seed + 2), network);
     batches.next_epoch();
   }
 
@@ -37,7 +37,7 @@ struct Student {
 
 class Engines : public testing::Test {
  protected:
-  EngineInput input() { return {&prepared.options, &prepared.schema.label, 20, &pool}; }
+  EngineInput input() { return {&prepared.options, &objective, 20, &pool}; }
 
   Table table = simulate({.rows = 900, .numbers = 4, .categories = 1});
   Prepared prepared = prepare({.table = table},
@@ -47,6 +47,7 @@ class Engines : public testing::Test {
                                .batch_size = 192,
                                .calibrator_hessian = 0.01},
                               {});
+  Objective objective{prepared.schema.label, prepared.train};
   ThreadPool pool{2};
 };
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/model_data.h"
+#include "train/batches.h"
 
 namespace espalier {
 
@@ -15,13 +15,13 @@ constexpr int kSampleTiles = 32;
 // Every tile of the sample at one place in the network: [tiles][wires][kTile].
 using Sample = std::vector<std::vector<float>>;
 
-Sample draw_sample(const Dataset& train, Random& random) {
+Sample draw_sample(const Dataset& train, const Label& label, int num_wires, Random& random) {
   Sample sample;
   for (int t = 0; t < kSampleTiles; ++t) {
     std::uint32_t rows[kTile];
     for (std::uint32_t& row : rows) row = static_cast<std::uint32_t>(random.below(train.num_rows));
-    sample.emplace_back(train.num_features * kTile);
-    load_tile(train, rows, kTile, sample.back().data());
+    sample.emplace_back(static_cast<std::size_t>(num_wires) * kTile);
+    load_tile(label, {.data = &train, .rows = rows}, rows, sample.back().data());
   }
   return sample;
 }
@@ -47,9 +47,9 @@ std::vector<WireStats> stats_of(const Sample& sample, int num_wires) {
 
 }  // namespace
 
-void initialize(const Dataset& train, const SettledOptions& options, Random random,
-                Network& network) {
-  Sample sample = draw_sample(train, random);
+void initialize(const Dataset& train, const Label& label, const SettledOptions& options,
+                Random random, Network& network) {
+  Sample sample = draw_sample(train, label, network.num_inputs(), random);
   for (int l = 0; l < network.num_layers(); ++l) {
     Layer& layer = network.layer(l);
     float* params = network.params().data() + network.offset(l);

@@ -10,7 +10,7 @@
 namespace espalier {
 
 /// Sets parameters and constants; the result meets every inequality.
-void initialize(const Dataset& train, const SettledOptions& options, Random random,
-                Network& network);
+void initialize(const Dataset& train, const Label& label, const SettledOptions& options,
+                Random random, Network& network);
 
 }  // namespace espalier

@@ -34,6 +34,7 @@ constexpr double kStandsOut = 2;       // standard deviations, of the gain that 
 constexpr double kClear = 3;           // and of the fall of the loss that a network shows
 constexpr std::size_t kMostTried = 4;  // pairs
 constexpr float kProbe = 0.25f;        // how far slopes are compared for a curvature
+constexpr std::size_t kTurn = 0;       // of levels: each row is judged at one of them
 
 // How many rows are searched: enough to see what is worth it. Of a wide table a tenth, so that the
 // search is about a tenth of the time.
@@ -43,39 +44,48 @@ std::size_t rows_to_search(std::size_t rows, std::size_t columns) {
 }
 
 // The loss of each row times its weight.
-std::vector<double> losses_of(const Label& label, const Dataset& data,
+std::vector<double> losses_of(const Objective& objective, const Dataset& data,
                               const std::vector<float>& outputs) {
   std::vector<double> losses;
   for (std::uint32_t r = 0; r < data.num_rows; ++r) {
     LossSum sum;
     float slope;
-    add_losses(label, data, {&r, 1}, &outputs[r], &slope, sum);
+    add_losses(objective, data, {&r, 1}, kTurn, &outputs[r], &slope, 1, sum);
     losses.push_back(sum.loss);
   }
   return losses;
 }
 
 // The slope of the loss of each row with respect to the output, times the row's weight.
-std::vector<float> slopes_of(const Label& label, const Dataset& data, std::vector<float> outputs,
-                             float move) {
+std::vector<float> slopes_of(const Objective& objective, const Dataset& data,
+                             std::vector<float> outputs, float move) {
   for (float& output : outputs) output += move;
   Rows rows(data.num_rows);
   std::iota(rows.begin(), rows.end(), 0u);
   std::vector<float> slopes(data.num_rows);
   LossSum ignored;
-  add_losses(label, data, rows, outputs.data(), slopes.data(), ignored);
+  add_losses(objective, data, rows, kTurn, outputs.data(), slopes.data(), rows.size(), ignored);
   return slopes;
 }
 
 // Adds the slopes and curvatures of some rows.
-void add_slopes(const Label& label, const Dataset& data, const std::vector<float>& outputs,
+void add_slopes(const Objective& objective, const Dataset& data, const std::vector<float>& outputs,
                 ScreenRows& rows) {
-  const std::vector<float> own = slopes_of(label, data, outputs, 0);
-  const std::vector<float> above = slopes_of(label, data, outputs, kProbe);
-  const std::vector<float> below = slopes_of(label, data, outputs, -kProbe);
+  const std::vector<float> own = slopes_of(objective, data, outputs, 0);
+  const std::vector<float> above = slopes_of(objective, data, outputs, kProbe);
+  const std::vector<float> below = slopes_of(objective, data, outputs, -kProbe);
   rows.slopes.insert(rows.slopes.end(), own.begin(), own.end());
   for (std::size_t r = 0; r < own.size(); ++r)
     rows.curvatures.push_back(std::max(0.0f, (above[r] - below[r]) / (2 * kProbe)));
+}
+
+// Of outputs at all levels, that of each row at its own.
+std::vector<float> at_one_level(const Label& label, const std::vector<float>& outputs) {
+  std::vector<float> own;
+  const std::size_t levels = label.num_levels();
+  for (std::uint32_t r = 0; r < outputs.size() / levels; ++r)
+    own.push_back(outputs[r * levels + level_of(label, r, kTurn)]);
+  return own;
 }
 
 // How much lower the losses of one network are than those of another on the same rows.
@@ -174,18 +184,19 @@ class Search {
   }
 
   // Trains a network on the rows of a fold that it does not hold out; returns its outputs for those
-  // that it does.
+  // that it does, one per row.
   std::vector<float> outputs_of(const Fold& fold, const Schema& schema,
                                 const SettledOptions& options) {
     const Random random = random_.split(4);
     Network network(p_.architecture, input_wires(schema), options->monotone_calibrators,
                     random.split(1));
-    initialize(fold.train, options, random.split(2), network);
+    const Objective objective(schema.label, fold.train);
+    initialize(fold.train, schema.label, options, random.split(2), network);
     const Dataset no_rows;
     const std::int64_t before = rows_done_;
     Trainer trainer(
         {.options = &options,
-         .label = &schema.label,
+         .objective = &objective,
          .train = &fold.train,
          .valid = &no_rows,
          .pool = &pool_,
@@ -197,7 +208,7 @@ class Search {
         network, random.split(3));
     trainer.run();
     rows_done_ = before + trainer.rows_done();
-    return network_outputs(network, fold.held_out, pool_);
+    return at_one_level(schema.label, network_outputs(network, schema.label, fold.held_out, pool_));
   }
 
   // The losses of the rows that the first fold holds out, with some pairs.
@@ -210,7 +221,8 @@ class Search {
     }
     append_pairs(schema.pairs, fold.train);
     append_pairs(schema.pairs, fold.held_out);
-    return losses_of(schema.label, fold.held_out, outputs_of(fold, schema, p_.options));
+    const Objective objective(schema.label, fold.train);
+    return losses_of(objective, fold.held_out, outputs_of(fold, schema, p_.options));
   }
 
   PairWish best_bins(std::vector<PairWish> chosen, PairWish pair, std::vector<double>& losses) {
@@ -252,7 +264,8 @@ class Search {
     if (columns.size() <= kMostColumns) return columns;
     ScreenRows rows;
     for (const Fold& fold : folds_)
-      add_slopes(p_.schema.label, fold.held_out, std::vector<float>(fold.held_out.num_rows), rows);
+      add_slopes({p_.schema.label, fold.train}, fold.held_out,
+                 std::vector<float>(fold.held_out.num_rows), rows);
     fill_bins(columns, rows);
     const std::vector<double> gains = screen_columns(rows, random_.split(3), pool_);
     std::vector<std::size_t> order(columns.size());
@@ -271,7 +284,8 @@ class Search {
     if (columns.size() < 2) return {};
     ScreenRows rows;
     for (const Fold& fold : folds_) {
-      add_slopes(p_.schema.label, fold.held_out, outputs_of(fold, p_.schema, short_), rows);
+      add_slopes({p_.schema.label, fold.train}, fold.held_out, outputs_of(fold, p_.schema, short_),
+                 rows);
       if (is_stopped()) return {};
     }
     fill_bins(columns, rows);
@@ -315,12 +329,13 @@ class Search {
 void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, ThreadPool& pool,
                          const TrainControl& control) {
   std::vector<PairWish> pairs = read_interactions(wanted, p.schema.features);
-  // Crystals are searched for when the pairs are known.
-  if (p.architecture.layers.front().wiring == Wiring::crystals) {
+  // Crystals are searched for when the pairs are known; the slopes of many classes are many.
+  const bool searches = !p.schema.label.has_many_classes();
+  if (!searches || p.architecture.layers.front().wiring == Wiring::crystals) {
     for (PairWish& pair : pairs) pair.bins = pair.bins > 0 ? pair.bins : kScreenBins;
   }
-  const bool finds =
-      asks_for_interactions(wanted) && p.finds_interactions && p.train.num_rows >= kFewestRows;
+  const bool finds = searches && asks_for_interactions(wanted) && p.finds_interactions &&
+                     p.train.num_rows >= kFewestRows;
   const bool chooses = std::ranges::any_of(pairs, [](const PairWish& w) { return w.bins == 0; });
   if (finds || chooses) {
     const Stopwatch watch;

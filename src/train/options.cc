@@ -106,6 +106,18 @@ void read_strings(Strings& value, const Json& json, const Place& place) {
   value = json.get<Strings>();
 }
 
+// A number is a list of one.
+void read_numbers(std::vector<double>& value, const Json& json, const Place& place) {
+  const auto is_number = [](const Json& item) { return item.is_number(); };
+  if (json.is_number()) {
+    value = {json.get<double>()};
+  } else if (json.is_array() && std::all_of(json.begin(), json.end(), is_number)) {
+    value = json.get<std::vector<double>>();
+  } else {
+    place.fail("a number or a list of numbers", shown(json));
+  }
+}
+
 template <class T>
 void read_value(T& value, const Json& json, const Place& place) {
   if constexpr (std::is_enum_v<T>) {
@@ -114,6 +126,8 @@ void read_value(T& value, const Json& json, const Place& place) {
     read_number(value, json, place);
   } else if constexpr (std::is_same_v<T, Strings>) {
     read_strings(value, json, place);
+  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+    read_numbers(value, json, place);
   } else if constexpr (std::is_same_v<T, bool>) {
     if (!json.is_boolean()) place.fail("true or false", shown(json));
     value = json.get<bool>();

@@ -15,6 +15,7 @@
 #include "data/schema_builder.h"
 #include "espalier/error.h"
 #include "model/builder.h"
+#include "objective/fit_label.h"
 #include "objective/label.h"
 #include "train/presets.h"
 #include "train/streams.h"
@@ -36,37 +37,57 @@ Rows usable_rows(const Label& label, const Table& table, const TrainControl& con
   return rows;
 }
 
-void require_both_classes(const Dataset& data, const Schema& schema, std::string_view which) {
-  if (schema.label.task != Task::classification || data.num_rows == 0) return;
+void require_two_classes(const Dataset& data, const Label& label) {
+  if (label.task() != Task::classification) return;
   const auto [least, most] = std::minmax_element(data.labels.begin(), data.labels.end());
   if (*least != *most) return;
   throw Error(ErrorKind::data,
-              fmt::format("the {} {} rows have one class only, '{}'", data.num_rows, which,
-                          *most > 0 ? schema.label.positive : schema.label.negative));
+              fmt::format("the {} training rows have one class only, '{}'", data.num_rows,
+                          label.classes[static_cast<std::size_t>(*most)]));
 }
 
 void warn_of_close_labels(const Label& label, const TrainControl& control) {
   // The distance of two floats beside the mean, about.
-  const double step = std::abs(label.offset) * std::numeric_limits<float>::epsilon();
-  if (label.task == Task::classification || label.scale > 16 * step) return;
+  const double step = std::abs(label.offsets.back()) * std::numeric_limits<float>::epsilon();
+  if (label.task() == Task::classification || label.has_log_link() || label.scale > 16 * step)
+    return;
   warn(
       control,
       fmt::format("label '{}': its values differ by about {:.3g} around {:.9g}, where predictions, "
                   "which are 32-bit floats, are {:.2g} apart; subtract a constant from the label",
-                  label.name, label.scale, label.offset, step));
+                  label.name, label.scale, label.offsets.back(), step));
 }
 
-// Scales the weights so that both classes weigh the same and the total stays.
+// Scales the weights so that all classes that are there weigh the same and the total stays.
 void balance_classes(Prepared& p) {
-  double totals[2] = {0, 0};
-  for (std::size_t i = 0; i < p.train.num_rows; ++i)
-    totals[p.train.labels[i] > 0] += p.train.weight(i);
-  for (const int c : {0, 1})
-    p.class_scale[c] = static_cast<float>((totals[0] + totals[1]) / (2 * totals[c]));
+  std::vector<double> totals(p.schema.label.classes.size());
+  const auto class_of = [&](std::size_t row) {
+    return static_cast<std::size_t>(p.train.labels[row]);
+  };
+  for (std::size_t i = 0; i < p.train.num_rows; ++i) totals[class_of(i)] += p.train.weight(i);
+  const double total = std::accumulate(totals.begin(), totals.end(), 0.0);
+  const auto there = std::ranges::count_if(totals, [](double own) { return own > 0; });
+  for (const double own : totals)
+    p.class_scale.push_back(own > 0 ? static_cast<float>(total / (static_cast<double>(there) * own))
+                                    : 1.0f);
   std::vector<float>& weights = p.train.beside[Role::weight];
   weights.resize(p.train.num_rows, 1);
-  for (std::size_t i = 0; i < p.train.num_rows; ++i)
-    weights[i] *= p.class_scale[p.train.labels[i] > 0];
+  for (std::size_t i = 0; i < p.train.num_rows; ++i) weights[i] *= p.class_scale[class_of(i)];
+}
+
+// Raising the score of one class lowers the probabilities of all others.
+void require_no_direction(const Schema& schema) {
+  if (!schema.label.has_many_classes()) return;
+  for (const Feature& feature : schema.features) {
+    if (feature.monotonicity == Monotonicity::none) continue;
+    throw Error(
+        ErrorKind::argument,
+        fmt::format("{}: '{}': the label '{}' has {} classes without an order, and none of "
+                    "them can say what is to rise; wanted an order of the classes (--grades "
+                    "'{}<{}<...'), or a label of two",
+                    to_word(feature.monotonicity), feature.name, schema.label.name,
+                    schema.label.classes.size(), schema.label.classes[0], schema.label.classes[1]));
+  }
 }
 
 // The training rows and the validation rows as the network reads them. A table that is owned is
@@ -100,13 +121,19 @@ void require_rows(const Table& table, const Rows& rows, const TrainOptions& opti
 }
 
 // Scales the weights to a mean near 1, so that sums and products of floats neither overflow nor
-// vanish. By a power of two: no digit of a weight changes.
-void scale_weights(Dataset& data) {
-  std::vector<float>& weights = data.beside[Role::weight];
-  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+// vanish. By a power of two: no digit of a weight changes. By the same one in all rows, because
+// those that one network of an ensemble is trained on another holds out.
+void scale_weights(Prepared& p) {
+  double total = 0, count = 0;
+  const auto each = [&](auto&& visit) {
+    for (Dataset* data : {&p.train, &p.valid}) {
+      for (float& weight : data->beside[Role::weight]) visit(weight);
+    }
+  };
+  each([&](float weight) { total += weight, ++count; });
   if (!(total > 0)) return;
-  const int exponent = std::ilogb(total / static_cast<double>(weights.size()));
-  for (float& weight : weights) weight = std::ldexp(weight, -exponent);
+  const int exponent = std::ilogb(total / count);
+  each([&](float& weight) { weight = std::ldexp(weight, -exponent); });
 }
 
 // Where the first calibrators bend. Without calibrators a number enters as its place between the
@@ -139,9 +166,8 @@ void fit(const Source& source, const Split& rows, const Table* valid, Prepared& 
   fit_keypoints(keypoint_plan(p.options, p.architecture), source.table, rows.train,
                 p.schema.features);
   encode_rows(source, valid, rows, p);
-  scale_weights(p.train);
-  scale_weights(p.valid);
-  require_both_classes(p.train, p.schema, "training");
+  scale_weights(p);
+  require_two_classes(p.train, p.schema.label);
   if (p.options->class_weight == ClassWeight::balanced) balance_classes(p);
   fit_label(p.train, p.schema.label);
 }
@@ -153,7 +179,7 @@ Prepared prepare(const Source& source, const TrainOptions& options, const TrainC
   const Table& table = source.table;
   Schema schema{
       .features = {}, .label = build_label(table, options), .beside = side_columns(options)};
-  if (options.class_weight == ClassWeight::balanced && schema.label.task == Task::regression)
+  if (options.class_weight == ClassWeight::balanced && schema.label.task() == Task::regression)
     throw Error(ErrorKind::argument, "class_weight: balanced does not suit regression");
   const Split rows = split_rows(source, schema.label, options, control);
   require_rows(table, rows.train, options, "train on");
@@ -163,6 +189,7 @@ Prepared prepare(const Source& source, const TrainOptions& options, const TrainC
   }
   schema.features =
       build_features(table, options, rows.train, [&](const std::string& m) { warn(control, m); });
+  require_no_direction(schema);
   Prepared p{.options = settle(options, schema.label, schema.features, rows.train.size()),
              .schema = std::move(schema),
              .valid_is_split_off = control.valid == nullptr && source.rows == nullptr,

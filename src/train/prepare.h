@@ -19,9 +19,9 @@ struct Prepared {
   Schema schema;
   Dataset train = {};
   Dataset valid = {};
-  bool valid_is_split_off = false;  // from the table that is trained on
-  float class_scale[2] = {1, 1};    // what balancing multiplied the weights of train with
-  bool finds_interactions = false;  // the preset suits pairs that are found by search
+  bool valid_is_split_off = false;      // from the table that is trained on
+  std::vector<float> class_scale = {};  // what balancing multiplied the weights of train with
+  bool finds_interactions = false;      // the preset suits pairs that are found by search
   // Of settle_interactions and settle_wiring:
   std::vector<Choice> choices = {};
   double search_seconds = 0;

@@ -40,9 +40,11 @@ constexpr int kCrystalKeypoints = 10;
 // What a preset is made from. groups and group_size are 0 unless it was written as name(GxS).
 struct Request {
   std::size_t rows;
-  const std::vector<Feature>& features;
-  int groups;
-  int group_size;
+  int num_wires;  // features, and the level of labels that have levels
+  int num_monotone;
+  int num_outputs;
+  int groups = 0;
+  int group_size = 0;
 };
 
 // The size of lattices: as written, else as the rows can feed.
@@ -57,24 +59,19 @@ Size size_for(const Request& request) {
 
 // Monotone rows of the embedding read all wires, so there may be more of them than monotone
 // features; the others read free wires, if there are any.
-int monotone_rows(int rows, const std::vector<Feature>& features) {
+int monotone_rows(int rows, const Request& request) {
   constexpr double kLeastShare = 0.3, kMostShare = 0.7;
-  const auto is_monotone = [](const Feature& feature) {
-    return feature.monotonicity != Monotonicity::none;
-  };
-  const auto count = std::count_if(features.begin(), features.end(), is_monotone);
-  if (count == 0) return 0;
-  if (count == std::ssize(features)) return rows;
-  const double share = static_cast<double>(count) / static_cast<double>(features.size());
+  if (request.num_monotone == 0) return 0;
+  if (request.num_monotone == request.num_wires) return rows;
+  const double share = static_cast<double>(request.num_monotone) / request.num_wires;
   return std::max(1, static_cast<int>(std::clamp(share, kLeastShare, kMostShare) * rows));
 }
 
 // Calibrators, the embedding into the inputs of the lattices, calibrators, lattices.
 std::string lattices_on_an_embedding(const Size& size, const Request& request) {
   const int rows = size.lattices * size.lattice_size;
-  const LayerSpec embedding = {.kind = LayerKind::lin,
-                               .outputs = rows,
-                               .monotone_outputs = monotone_rows(rows, request.features)};
+  const LayerSpec embedding = {
+      .kind = LayerKind::lin, .outputs = rows, .monotone_outputs = monotone_rows(rows, request)};
   return fmt::format("cal({}) {} cal({}) lat({}x{})", size.input_keypoints, to_string(embedding),
                      size.inner_keypoints, size.lattices, size.lattice_size);
 }
@@ -82,8 +79,8 @@ std::string lattices_on_an_embedding(const Size& size, const Request& request) {
 // The paper's Cal-Lin-Cal-EnsLat-Cal-Lin.
 std::string deep_lattice_network(const Request& request) {
   const Size size = size_for(request);
-  return fmt::format("{} cal({}) lin(1)", lattices_on_an_embedding(size, request),
-                     size.inner_keypoints);
+  return fmt::format("{} cal({}) lin({})", lattices_on_an_embedding(size, request),
+                     size.inner_keypoints, request.num_outputs);
 }
 
 // The paper's Cal-Lin-Cal-EnsLat-Cal-Lat: a lattice over all lattices closes the network.
@@ -109,24 +106,23 @@ std::string paper_network(const Request& request) {
   constexpr const char* kCalibrators = "cal(100,-100:100)";
   const int groups = request.groups > 0 ? request.groups : 70;
   const int size = request.groups > 0 ? request.group_size : 5;
-  return fmt::format("{0} lin({1},split) {0} lat({2}x{3}) {0} lin(1)", kCalibrators, groups * size,
-                     groups, size);
+  return fmt::format("{0} lin({1},split) {0} lat({2}x{3}) {0} lin({4})", kCalibrators,
+                     groups * size, groups, size, request.num_outputs);
 }
 
 std::string calibrated_linear(const Request& request) {
-  return fmt::format("cal({}) lin(1)", size_for(request).input_keypoints);
+  return fmt::format("cal({}) lin({})", size_for(request).input_keypoints, request.num_outputs);
 }
 
 std::string calibrated_lattice(const Request& request) {
   // More than this in one lattice is slow to train and rarely fed by the rows.
-  constexpr std::size_t kMost = 12;
-  const std::size_t num_features = request.features.size();
-  if (num_features > kMost) {
+  constexpr int kMost = 12;
+  if (request.num_wires > kMost) {
     throw Error(ErrorKind::argument,
                 fmt::format("architecture: calibrated-lattice puts all columns into one lattice; "
                             "{} are too many, at "
                             "most {}; wanted fewer columns (--drop) or random-lattices",
-                            num_features, kMost));
+                            request.num_wires, kMost));
   }
   return fmt::format("cal({}) lat", size_for(request).input_keypoints);
 }
@@ -136,16 +132,15 @@ std::string calibrated_lattice(const Request& request) {
 Size size_for_columns(const Request& request) {
   Size size = size_for(request);
   if (request.groups > 0) return size;
-  const auto num_features = static_cast<int>(request.features.size());
-  size.lattice_size = std::min(size.lattice_size, num_features);
-  size.lattices = std::max(size.lattices, 2 * num_features / size.lattice_size + 1);
+  size.lattice_size = std::min(size.lattice_size, request.num_wires);
+  size.lattices = std::max(size.lattices, 2 * request.num_wires / size.lattice_size + 1);
   return size;
 }
 
 std::string random_lattices(const Request& request) {
   const Size size = size_for_columns(request);
-  return fmt::format("cal({0}) gather({1}x{2}) lat({1}x{2}) lin(1)", size.input_keypoints,
-                     size.lattices, size.lattice_size);
+  return fmt::format("cal({0}) gather({1}x{2}) lat({1}x{2}) lin({3})", size.input_keypoints,
+                     size.lattices, size.lattice_size, request.num_outputs);
 }
 
 // A calibrator of its own for every input of every lattice, as the paper counts them.
@@ -173,7 +168,7 @@ std::string monotonic_dnn(const Request& request) {
          fmt::format("at most {} layers are allowed", kMostLayers));
   std::string text;
   for (int i = 0; i < layers; ++i) text += fmt::format("lin({0},monotone={0}) relu ", units);
-  return text + "lin(1)";
+  return text + fmt::format("lin({})", request.num_outputs);
 }
 
 constexpr Recipe kOurs;
@@ -258,13 +253,21 @@ bool finds_interactions(std::string_view architecture) {
 }
 
 std::optional<Preset> find_preset(const std::string& text, std::size_t rows,
-                                  const std::vector<Feature>& features) {
+                                  const std::vector<Feature>& features, const Label& label) {
   const Kind* kind = find_kind(text);
   if (kind == nullptr) {
     require_known(text);
     return std::nullopt;
   }
-  Request request{rows, features, 0, 0};
+  const int levels = label.num_levels() > 1 ? 1 : 0;
+  const auto is_monotone = [](const Feature& feature) {
+    return feature.monotonicity != Monotonicity::none;
+  };
+  Request request{
+      .rows = rows,
+      .num_wires = static_cast<int>(features.size()) + levels,
+      .num_monotone = static_cast<int>(std::ranges::count_if(features, is_monotone)) + levels,
+      .num_outputs = static_cast<int>(label.num_outputs())};
   if (text != kind->name) {
     const LayerSpec size = size_in(*kind, text);
     request.groups = size.groups;

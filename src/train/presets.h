@@ -42,6 +42,6 @@ bool finds_interactions(std::string_view architecture);
 /// The preset of that name for a table of this size; nothing for a list of layers. Throws Error
 /// (argument) for a word that is neither, and for a size that cannot be.
 std::optional<Preset> find_preset(const std::string& text, std::size_t rows,
-                                  const std::vector<Feature>& features);
+                                  const std::vector<Feature>& features, const Label& label = {});
 
 }  // namespace espalier

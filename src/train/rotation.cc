@@ -44,8 +44,11 @@ void Rotation::append(std::uint32_t row, bool to_train, Dataset& data) const {
   if (weighted) {
     std::vector<float>& weights = data.beside[Role::weight];
     weights.resize(data.num_rows + 1, 1);
-    const float scale = prepared_.class_scale[from.labels[at] > 0 ? 1 : 0];
-    if (to_train != from_train) weights.back() *= to_train ? scale : 1 / scale;
+    const std::vector<float>& scales = prepared_.class_scale;
+    if (to_train != from_train && !scales.empty()) {
+      const float scale = scales[static_cast<std::size_t>(from.labels[at])];
+      weights.back() *= to_train ? scale : 1 / scale;
+    }
   }
   ++data.num_rows;
 }
@@ -62,13 +65,14 @@ Rotation::Part Rotation::part(int network) const {
 }
 
 void Rotation::judge(int network, const Network& trained, const Dataset& valid, ThreadPool& pool) {
-  const std::vector<float> outputs = network_outputs(trained, valid, pool);
+  const Label& label = prepared_.schema.label;
+  const std::vector<float> outputs = network_outputs(trained, label, valid, pool);
   const Rows held = split(network).valid;
-  num_scores_ = static_cast<std::size_t>(trained.num_scores());
-  sums_.resize(order_.size() * num_scores_);
+  const std::size_t num_scores = label.num_scores();
+  sums_.resize(order_.size() * num_scores);
   for (std::size_t i = 0; i < held.size(); ++i) {
-    for (std::size_t s = 0; s < num_scores_; ++s)
-      sums_[held[i] * num_scores_ + s] += outputs[i * num_scores_ + s];
+    for (std::size_t s = 0; s < num_scores; ++s)
+      sums_[held[i] * num_scores + s] += outputs[i * num_scores + s];
     ++counts_[held[i]];
   }
 }
@@ -78,17 +82,18 @@ std::size_t Rotation::num_judged() const {
       std::count_if(counts_.begin(), counts_.end(), [](int count) { return count > 0; }));
 }
 
-std::vector<MetricValue> Rotation::metrics() const {
-  const Label& label = prepared_.schema.label;
+std::vector<MetricValue> Rotation::metrics(const Label& label) const {
+  const std::size_t num_scores = label.num_scores();
   Dataset judged;
   std::vector<float> scores;
   for (std::uint32_t row = 0; row < order_.size(); ++row) {
     if (counts_[row] == 0) continue;
     append(row, false, judged);
-    for (std::size_t s = 0; s < num_scores_; ++s)
-      scores.push_back(score_of(label, sums_[row * num_scores_ + s] / counts_[row]));
+    const double offset = judged.offset(judged.num_rows - 1);
+    for (std::size_t s = 0; s < num_scores; ++s)
+      scores.push_back(score_of(label, s, sums_[row * num_scores + s] / counts_[row], offset));
   }
-  return all_metrics(label.task, judged.labels, scores, judged.weights());
+  return all_metrics(label, judged, scores);
 }
 
 }  // namespace espalier

@@ -30,8 +30,9 @@ class Rotation {
   /// Adds what a network says of the rows that it held out, its part's `valid`.
   void judge(int network, const Network& trained, const Dataset& valid, ThreadPool& pool);
 
-  /// Of all rows that were held out, each scored by the networks that held it out.
-  std::vector<MetricValue> metrics() const;
+  /// Of all rows that were held out, each scored by the networks that held it out, in the units of
+  /// the finished model's label.
+  std::vector<MetricValue> metrics(const Label& label) const;
   std::size_t num_judged() const;
 
  private:
@@ -39,8 +40,7 @@ class Rotation {
   void append(std::uint32_t row, bool to_train, Dataset& data) const;
 
   const Prepared& prepared_;
-  Rows order_;  // train's rows are 0, 1, ...; valid's come behind them
-  std::size_t num_scores_ = 1;
+  Rows order_;                // train's rows are 0, 1, ...; valid's come behind them
   std::vector<double> sums_;  // [row][num_scores], of the networks that held a row out
   std::vector<int> counts_;
 };

@@ -67,10 +67,13 @@ int batch_size_for(std::size_t rows) {
   return batch;
 }
 
-// Enough steps for small tables, enough epochs for large ones.
-int epochs_for(std::size_t rows, int batch_size) {
+// Enough steps for small tables, enough epochs for large ones. An epoch sees each row at one of its
+// levels; half as many again for each level are enough.
+int epochs_for(std::size_t rows, int batch_size, std::size_t levels) {
   constexpr double kSteps = 2000;
-  return std::clamp(static_cast<int>(kSteps * batch_size / static_cast<double>(rows)), 12, 200);
+  const int once =
+      std::clamp(static_cast<int>(kSteps * batch_size / static_cast<double>(rows)), 12, 200);
+  return once * static_cast<int>(levels + 1) / 2;
 }
 
 }  // namespace
@@ -85,9 +88,10 @@ SettledOptions::SettledOptions(TrainOptions options) : options_(std::move(option
 SettledOptions settle(TrainOptions options, const Label& label,
                       const std::vector<Feature>& features, std::size_t rows) {
   const bool few_rows = rows < 20000;
-  options.task = label.task;
-  options.metric = settle_metric(options.metric, label.task);
-  const std::optional<Preset> preset = find_preset(options.architecture, rows, features);
+  options.task = label.task();
+  options.loss = label.loss;
+  options.metric = settle_metric(options.metric, label);
+  const std::optional<Preset> preset = find_preset(options.architecture, rows, features, label);
   const Recipe recipe = preset ? preset->recipe : Recipe();
   follow(recipe, few_rows, options);
   if (preset) options.architecture = preset->layers;
@@ -98,7 +102,7 @@ SettledOptions settle(TrainOptions options, const Label& label,
          continuous_keypoints_for(preset.has_value(), calibrators, rows));
   choose(options.ensemble, 0, preset && rows < 5000 ? recipe.ensemble : 1);
   choose(options.batch_size, 0, batch_size_for(rows));
-  choose(options.epochs, 0, epochs_for(rows, options.batch_size));
+  choose(options.epochs, 0, epochs_for(rows, options.batch_size, label.num_levels()));
   if (leaves_interactions_open(options.interactions)) options.interactions = {"none"};
   return SettledOptions(std::move(options));
 }

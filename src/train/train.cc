@@ -11,8 +11,11 @@
 #include "core/thread_pool.h"
 #include "espalier/error.h"
 #include "eval/judge.h"
+#include "model/label_json.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
+#include "objective/fit_label.h"
+#include "serve/compiled.h"
 #include "train/checkpoint.h"
 #include "train/crystal_search.h"
 #include "train/initialize.h"
@@ -46,15 +49,11 @@ std::string training_json(const Prepared& p, const std::vector<Epoch>& best, std
 // No model leaves that was not checked. Every step of training projects, so a broken inequality
 // would be an error in the library.
 void require_proof(const ModelData& model) {
-  for (const Network& member : model.members) {
-    check_network(
-        member,
-        [](const std::string& culprit) {
-          throw Error(ErrorKind::unsupported,
-                      "the trained parameters break an inequality: " + culprit);
-        },
-        [](int, const Check&) {});
-  }
+  const CulpritSink fail = [](const std::string& culprit) {
+    throw Error(ErrorKind::unsupported, "the trained parameters break an inequality: " + culprit);
+  };
+  check_levels(model.schema.label, fail);
+  for (const Network& member : model.members) check_network(member, fail, [](int, const Check&) {});
   require_finite_scores(model, [&](const std::string& why) {
     throw Error(ErrorKind::data,
                 fmt::format("label '{}': its values are too large: {}; divide them "
@@ -97,10 +96,11 @@ class Session {
     if (best_.empty())
       throw Error(ErrorKind::stopped,
                   "stopped before the first epoch had ended: there is no model");
+    if (p_.schema.label.has_log_link()) balance();
     require_proof(*model_);
     std::vector<MetricValue> metrics;
     if (rotation_) {
-      metrics = rotation_->metrics();
+      metrics = rotation_->metrics(model_->schema.label);
     } else if (p_.valid.num_rows > 0) {
       metrics = judge(Model(model_), p_.valid, pool_);
     }
@@ -121,6 +121,15 @@ class Session {
   }
 
  private:
+  // Shifts the offset so that the predictions of all rows add up to their labels.
+  void balance() {
+    Balance sums;
+    const Predictor predictor{Model(model_)};
+    for (const Dataset* rows : {&p_.train, &p_.valid})
+      sums.add(*rows, predictions(predictor, *rows, pool_));
+    sums.apply(model_->schema.label);
+  }
+
   // Rows that a search and all members before this one train on.
   std::int64_t rows_before(int member) const {
     return p_.search_rows +
@@ -134,7 +143,8 @@ class Session {
   Network& add_network(int member) {
     return model_->members.emplace_back(p_.architecture, input_wires(p_.schema),
                                         p_.options->monotone_calibrators,
-                                        random_of(member).split(1));
+                                        random_of(member).split(1), kMaxParameters,
+                                        static_cast<int>(p_.schema.label.num_outputs()));
   }
 
   Epoch train_member(int member, const std::optional<Checkpoint>& checkpoint) {
@@ -145,12 +155,13 @@ class Session {
     if (checkpoint) {
       require_fits(restore(checkpoint->network, network));
     } else {
-      initialize(train, p_.options, random_of(member).split(2), network);
+      initialize(train, p_.schema.label, p_.options, random_of(member).split(2), network);
     }
     progress_.member = member;
     progress_.last = {.member = member};
+    const Objective objective(p_.schema.label, train);
     Trainer trainer({.options = &p_.options,
-                     .label = &p_.schema.label,
+                     .objective = &objective,
                      .train = &train,
                      .valid = part ? &part->valid : &p_.valid,
                      .pool = &pool_,

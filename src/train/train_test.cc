@@ -78,7 +78,7 @@ TEST(Train, LearnsARegressionInUnitsOfTheLabel) {
   const Table table = regression_table(2000);
   const TrainResult result = train(
       table, {.label = "y", .increasing = {"a"}, .decreasing = {"b"}, .epochs = 40, .threads = 1});
-  EXPECT_EQ(result.model.schema().label.task, Task::regression);
+  EXPECT_EQ(result.model.schema().label.task(), Task::regression);
   EXPECT_GT(metric_of(evaluate(result.model, table), Metric::r2), 0.97);
   // The training loss is in the same units as the metric.
   EXPECT_NEAR(

@@ -12,6 +12,7 @@
 #include "espalier/error.h"
 #include "model/model_data.h"
 #include "objective/link.h"
+#include "objective/metrics.h"
 
 namespace espalier {
 
@@ -45,7 +46,7 @@ Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
       network_(network),
       batches_(*input.train, options_->batch_size, random),
       engine_({.options = input.options,
-               .label = input.label,
+               .objective = input.objective,
                .total_steps = batches_.steps_per_epoch() * options_->epochs,
                .pool = input.pool},
               {{&network, &state_.adam}}) {
@@ -78,7 +79,7 @@ std::int64_t Trainer::rows_done() const {
 
 double Trainer::mean_loss() const {
   if (steps_in_epoch() == 0) return 0;
-  return loss_in_label_units(*in_.label, state_.epoch_loss.loss / state_.epoch_loss.weight);
+  return in_.objective->loss_in_label_units(state_.epoch_loss.loss / state_.epoch_loss.weight);
 }
 
 // How many steps the next run has: to the next report, or to the end of the epoch.
@@ -109,9 +110,13 @@ bool Trainer::run_epoch() {
 
 double Trainer::validate() {
   if (in_.valid->num_rows == 0) return std::numeric_limits<double>::quiet_NaN();
-  std::vector<float> scores = network_outputs(network_, *in_.valid, *in_.pool);
-  for (float& score : scores) score = score_of(*in_.label, score);
-  return compute_metric(options_->metric, in_.valid->labels, scores, in_.valid->weights());
+  const Label& label = in_.objective->label();
+  std::vector<float> scores = network_outputs(network_, label, *in_.valid, *in_.pool);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const std::size_t row = i / label.num_scores();
+    scores[i] = score_of(label, i % label.num_scores(), scores[i], in_.valid->offset(row));
+  }
+  return judge(options_->metric, label, *in_.valid, scores);
 }
 
 // Judges the running epoch and keeps its parameters if it is the best; returns false if training

@@ -22,7 +22,7 @@ namespace espalier {
 /// What a Trainer needs from outside; all of it outlives the Trainer.
 struct TrainerInput {
   const SettledOptions* options;
-  const Label* label;
+  const Objective* objective;
   const Dataset* train;
   const Dataset* valid;  // may be empty
   ThreadPool* pool;
