@@ -203,13 +203,28 @@ nb::dict to_dict(const Table& table) {
 template <class T>
 std::string kind_of() {
   if constexpr (std::is_same_v<T, bool>) return "True or False";
+  if constexpr (std::is_enum_v<T>) {
+    std::string words;
+    for (const std::string_view word : Words<T>::list)
+      words += (words.empty() ? "one of " : ", ") + std::string(word);
+    return words;
+  }
   if constexpr (std::is_floating_point_v<T>) return "a number";
   return std::is_unsigned_v<T> ? "a whole number, 0 or more" : "a whole number";
 }
 
 template <class T>
 void set_field(const Field& field, const nb::object& wanted, T& value) {
-  if (nb::try_cast(wanted, value)) return;
+  if constexpr (std::is_enum_v<T>) {
+    std::string word;
+    const auto found = nb::try_cast(wanted, word) ? from_word<T>(word) : std::nullopt;
+    if (found) {
+      value = *found;
+      return;
+    }
+  } else {
+    if (nb::try_cast(wanted, value)) return;
+  }
   throw Error(ErrorKind::argument, std::string("simulate: ") + field.name + ": " +
                                        nb::repr(wanted).c_str() + " is not " + kind_of<T>());
 }

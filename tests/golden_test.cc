@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "core/file.h"
-#include "data/encode.h"
+#include "data/roles.h"
 #include "espalier/certificate.h"
 #include "espalier/csv.h"
 #include "espalier/model.h"
@@ -33,17 +33,22 @@ Table golden_rows(const Model& model, const fs::path& path) {
   return read_csv(path.parent_path() / "rows.csv", model.csv_options());
 }
 
-// What the paper's formulas give in double: the score of each row.
+// What the paper's formulas give in double: the scores of each row.
 std::vector<double> reference_scores(const Model& model, const Table& table) {
   const ModelData& data = model.data();
-  const Dataset rows = encode_features(data.schema, table, all_rows(table));
+  const Label& label = data.schema.label;
+  const Dataset rows = encode_to_predict(data.schema, table);
   std::vector<double> scores;
   for (std::size_t i = 0; i < rows.num_rows; ++i) {
-    const std::vector<double> row(rows.row(i), rows.row(i) + rows.num_features);
-    double sum = 0;
-    for (const Network& member : data.members) sum += member.evaluate(row)[0];
-    scores.push_back(data.schema.label.offsets[0] +
-                     data.schema.label.scale * sum / static_cast<double>(data.members.size()));
+    for (std::size_t s = 0; s < label.num_scores(); ++s) {
+      std::vector<double> row(rows.row(i), rows.row(i) + rows.num_features);
+      if (label.num_levels() > 1) row.push_back(static_cast<double>(label.level_position(s)));
+      double sum = 0;
+      for (const Network& member : data.members)
+        sum += member.evaluate(row)[label.has_many_classes() ? s : 0];
+      scores.push_back(label.offsets[s] + rows.offset(i) +
+                       label.scale * sum / static_cast<double>(data.members.size()));
+    }
   }
   return scores;
 }
@@ -83,12 +88,12 @@ TEST_P(GoldenFile, PredictsTheStoredScores) {
   const Table rows = golden_rows(model_, path_);
   const std::vector<double> reference = reference_scores(model_, rows);
   const std::vector<float> scores = model_.predict(rows, Output::score, 1);
-  ASSERT_EQ(expected_.scores.size(), rows.num_rows);
+  ASSERT_EQ(expected_.scores.size(), rows.num_rows * model_.num_scores());
   const auto [least, most] = std::minmax_element(expected_.scores.begin(), expected_.scores.end());
   ASSERT_LT(*least, *most);
-  for (std::size_t i = 0; i < rows.num_rows; ++i) {
-    EXPECT_NEAR(reference[i], expected_.scores[i], 1e-9 * (*most - *least)) << "row " << i + 1;
-    EXPECT_NEAR(scores[i], expected_.scores[i], 1e-5 * (*most - *least)) << "row " << i + 1;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    EXPECT_NEAR(reference[i], expected_.scores[i], 1e-9 * (*most - *least)) << "score " << i + 1;
+    EXPECT_NEAR(scores[i], expected_.scores[i], 1e-5 * (*most - *least)) << "score " << i + 1;
   }
 }
 

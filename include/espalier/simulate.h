@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// A made-up table of loans whose true risk of default is known and monotone.
+// A made-up table of loans whose true risk is known and monotone, with labels of several kinds.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "espalier/fields.h"
 #include "espalier/table.h"
+#include "espalier/words.h"
 
 namespace espalier {
 
+enum class SimulatedKind { loans, claims, prices, grades };
+
+template <>
+struct Words<SimulatedKind> {
+  static constexpr std::string_view list[] = {"loans", "claims", "prices", "grades"};
+};
+
 struct SimulateOptions {
+  SimulatedKind kind = SimulatedKind::loans;
   std::int64_t rows = 10000;
   int numbers = 6;
   int categories = 3;
@@ -22,6 +32,10 @@ struct SimulateOptions {
 template <class Options, class Visitor>
 requires std::is_same_v<std::remove_const_t<Options>, SimulateOptions>
 void visit_fields(Options& o, Visitor&& visit) {
+  visit(Field{"kind",
+              "which label: loans: default, yes or no; claims: exposure, claims and their cost; "
+              "prices: the interest, whose spread grows; grades: low, moderate, high, severe"},
+        o.kind);
   visit(Field{"rows", "how many", 1, 1e10}, o.rows);
   visit(Field{"numbers", "number columns; the first six have names of their own", 4, 10000},
         o.numbers);
@@ -29,13 +43,16 @@ void visit_fields(Options& o, Visitor&& visit) {
         o.categories);
   visit(Field{"missing", "share of missing cells in the columns that may have them", 0, 0.9},
         o.missing);
-  visit(Field{"truth", "add a column true_risk, the probability that the label was drawn with"},
+  visit(Field{"truth",
+              "add what the label was drawn with: true_risk, true_rate, true_median or "
+              "true_expected"},
         o.truth);
   visit(Field{"seed", "same seed, same table"}, o.seed);
 }
 
-/// The risk of default rises with debt_ratio and late_payments and falls with income and
-/// years_employed, whatever the other columns say. The label is `default`, yes or no.
+/// The risk rises with debt_ratio and late_payments and falls with income and years_employed,
+/// whatever the other columns say; and with the risk rise the chance of default, the rate and the
+/// mean cost of claims, the median of the interest, and the chance to reach each grade.
 Table simulate(const SimulateOptions& options = {});
 
 }  // namespace espalier

@@ -21,6 +21,7 @@
 #include "core/math.h"
 #include "core/random.h"
 #include "data/loan_truth.h"
+#include "data/simulate_labels.h"
 
 namespace espalier {
 namespace {
@@ -210,21 +211,6 @@ void drop_cells(Loans& loans, const SimulateOptions& options, const Random& root
   }
 }
 
-Column draw_labels(std::span<const double> logits, Random random) {
-  constexpr std::array<std::string_view, 2> kWords = {"no", "yes"};
-  Column column = category_column("default", kWords, logits.size());
-  for (const double logit : logits) {
-    column.codes.push_back(random.uniform() < sigmoid(logit) ? 1 : 0);
-  }
-  return column;
-}
-
-Column risk_column(std::span<const double> logits) {
-  Column column = number_column("true_risk", logits.size());
-  for (const double logit : logits) column.numbers.push_back(static_cast<float>(sigmoid(logit)));
-  return column;
-}
-
 // Puts the words of a category column in order of first appearance, as a table wants them.
 void renumber(Column& column) {
   std::vector<std::int32_t> new_codes(column.words.size(), kMissingCode);
@@ -256,14 +242,14 @@ Table simulate(const SimulateOptions& options) {
   for (int k = kNamedCategories + 1; k <= options.categories; ++k) {
     add_extra_category(loans, k, root.split(kExtraCategories + static_cast<std::uint64_t>(k)));
   }
-  Column labels = draw_labels(loans.logits, root.split(kLabels));
+  DrawnLabels labels = draw_labels(options.kind, loans.logits, root.split(kLabels));
   drop_cells(loans, options, root);
 
   table.columns = std::move(loans.numbers);
   std::move(loans.categories.begin(), loans.categories.end(), std::back_inserter(table.columns));
-  table.columns.push_back(std::move(labels));
+  std::ranges::move(labels.columns, std::back_inserter(table.columns));
   for (Column& column : table.columns) renumber(column);
-  if (options.truth) table.columns.push_back(risk_column(loans.logits));
+  if (options.truth) table.columns.push_back(std::move(labels.truth));
   return table;
 }
 

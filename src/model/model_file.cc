@@ -331,6 +331,9 @@ ModelData parse_model(std::string_view bytes, const std::string& place, Inequali
     const Json header = parse_json(reader.text("header"), ErrorKind::format,
                                    fmt::format("{}: not a usable model: header", place));
     model.schema = schema_from_json(reader, header, format);
+    if (format != format_of(model.schema))
+      reader.fail(
+          fmt::format("format {} for what format {} holds", format, format_of(model.schema)));
     model.calibrators = get_word<MonotoneCalibrators>(reader, header, "monotone_calibrators");
     model.version = header.at("espalier").get<std::string>();
     if (!header.at("training").is_object()) reader.fail("header: training is not an object");

@@ -331,6 +331,34 @@ TEST(ModelFile, EveryBitFlipUnderARightChecksumIsRefusedOrGivesAUsableModel) {
   EXPECT_GT(num_loaded, 100);  // low bits of parameters, letters of words
 }
 
+// The same of models of every kind, a few bits of each.
+TEST(ModelFile, FlippedBitsOfRandomModelsAreRefusedOrGiveAUsableModel) {
+#ifdef ESPALIER_SANITIZED
+  constexpr int kModels = 8, kFlips = 60;
+#else
+  constexpr int kModels = 40, kFlips = 300;
+#endif
+  int num_loaded = 0;
+  for (int seed = 1; seed <= kModels; ++seed) {
+    Random random(static_cast<std::uint64_t>(seed));
+    const std::string bytes = format_model(random_model(random).data());
+    EXPECT_EQ(format_model(parse_model(bytes, "m.esp", Inequalities::must_hold)), bytes);
+    for (int i = 0; i < kFlips; ++i) {
+      std::string flipped = bytes;
+      // Half of them in the header.
+      const std::size_t end =
+          i % 2 == 0 ? std::min<std::size_t>(bytes.size() - 8, 3000) : bytes.size() - 8;
+      char& byte = flipped[random.below(end)];
+      byte = static_cast<char>(byte ^ (1 << random.below(8)));
+      repair_checksum(flipped);
+      if (error_of(flipped) != "no error") continue;
+      expect_usable(flipped);
+      ++num_loaded;
+    }
+  }
+  EXPECT_GT(num_loaded, kModels);
+}
+
 TEST(ModelFile, AStrangeTrainingRecordDoesNotBreakInspect) {
   for (const char* training :
        {"{}", R"({"train_rows":"many","valid_rows":-1,"validation":[1,"x"]})",

@@ -107,6 +107,59 @@ TEST(Label, RefusesWhatCannotBePredicted) {
               HasSubstr("'7' is no value"));
 }
 
+TEST(Label, WordsMeanClassesAndNumbersDoIfAsked) {
+  const Label words = build_label(parse_csv("y,x\nb,1\na,2\nc,2\n"), {.label = "y"});
+  EXPECT_THAT(words.classes, ElementsAre("a", "b", "c"));
+  EXPECT_TRUE(words.has_many_classes());
+  const Table numbers = parse_csv("y,x\n10,1\n2,2\n3.5,2\n");
+  const Label classes = build_label(numbers, {.label = "y", .task = Task::classification});
+  EXPECT_THAT(classes.classes, ElementsAre("2", "3.5", "10"));
+  EXPECT_THAT(encode_labels(classes, numbers, all_rows(numbers)), ElementsAre(2, 0, 1));
+  const Label grades = build_label(numbers, {.label = "y", .grades = "10.0<3.5<2"});
+  EXPECT_TRUE(grades.ordered);
+  EXPECT_THAT(encode_labels(grades, numbers, all_rows(numbers)), ElementsAre(0, 2, 1));
+}
+
+TEST(Label, RefusesOptionsThatContradictEachOther) {
+  const auto error = [](const TrainOptions& options, const char* text = "y,x\n1,1\n2,2\n3,3\n") {
+    return error_of([&] { build_label(parse_csv(text, {}, "t.csv"), options); });
+  };
+  EXPECT_THAT(error({.label = "y", .grades = "1<2<3", .loss = Loss::poisson}),
+              HasSubstr("grades: does not go with the loss poisson"));
+  EXPECT_THAT(error({.label = "y", .task = Task::regression, .loss = Loss::log_loss}),
+              HasSubstr("task: regression"));
+  EXPECT_THAT(error({.label = "y", .task = Task::classification, .loss = Loss::gamma}),
+              HasSubstr("does not go with the loss gamma"));
+  EXPECT_THAT(error({.label = "y", .exposure = "x"}), HasSubstr("poisson or tweedie"));
+  EXPECT_THAT(error({.label = "y", .exposure = "x", .loss = Loss::gamma}),
+              HasSubstr("poisson or tweedie"));
+  EXPECT_THAT(error({.label = "y", .loss = Loss::quantile}), HasSubstr("which one"));
+  EXPECT_THAT(error({.label = "y", .quantile = {0.5, 0.5}}), HasSubstr("rising order"));
+  EXPECT_THAT(error({.label = "y", .quantile = {1}}), HasSubstr("not between 0 and 1"));
+  EXPECT_THAT(error({.label = "y", .loss = Loss::tweedie, .power = 1}), HasSubstr("is the loss"));
+  EXPECT_THAT(error({.label = "y", .grades = "1<2"}), HasSubstr("3 to 100 different words"));
+  EXPECT_THAT(error({.label = "y", .grades = "1<2<2.0"}), HasSubstr("different words"));
+  EXPECT_THAT(error({.label = "y", .positive = "a"}, "y,x\na,1\nb,2\nc,3\n"),
+              HasSubstr("wanted a label with two values"));
+  EXPECT_THAT(error({.label = "y", .offset = "x"}, "y,x\na,1\nb,2\nc,3\n"),
+              HasSubstr("it cancels"));
+  EXPECT_THAT(error({.label = "y", .loss = Loss::poisson}, "y,x\na,1\nb,2\nc,3\n"),
+              HasSubstr("poisson wants numbers"));
+}
+
+TEST(Label, LabelsThatTheLossDoesNotAllowAreNamedWithTheirRow) {
+  const auto error = [](Loss loss, const char* text) {
+    const Table table = parse_csv(text, {}, "t.csv");
+    const Label label = build_label(table, {.label = "y", .loss = loss});
+    return error_of([&] { encode_labels(label, table, all_rows(table)); });
+  };
+  EXPECT_EQ(error(Loss::poisson, "y,x\n1,1\n0,1\n-2,2\n"),
+            "t.csv: column 'y': row 3: -2 is no label of the loss poisson; wanted 0 or more");
+  EXPECT_EQ(error(Loss::gamma, "y,x\n1,1\n0,1\n2,2\n"),
+            "t.csv: column 'y': row 2: 0 is no label of the loss gamma; wanted more than 0");
+  EXPECT_THAT(error(Loss::tweedie, "y,x\n1,1\n0,1\n-1,2\n"), HasSubstr("row 3"));
+}
+
 TEST(Label, OffsetAndScaleFollowTheTrainingRows) {
   Dataset data{.num_rows = 4, .labels = {1, 1, 1, 0}};
   Label label{.loss = Loss::log_loss, .classes = {"no", "yes"}};

@@ -192,5 +192,68 @@ TEST(Metrics, AreNanWithoutRowsOrWeight) {
 
 TEST(Metrics, RefuseAutomatic) { EXPECT_THROW(metric_of(Metric::automatic, {1}, {1}), Error); }
 
+// Grades 0, 1, 2 with P(>= 1) = 3/4 and P(>= 2) = 1/4: 1/4, 1/2, 1/4 of their own.
+TEST(Metrics, OfGradesMatchHandComputedExamples) {
+  const Label label{.loss = Loss::log_loss, .classes = {"a", "b", "c"}, .ordered = true};
+  const float log3 = std::log(3.0f);
+  const std::vector<double> labels = {0, 1, 2};
+  const Floats scores = {log3, -log3, log3, -log3, log3, -log3};
+  const auto metric = [&](Metric own) { return compute_metric(own, label, {labels, scores}); };
+  EXPECT_NEAR(metric(Metric::log_loss), (2 * std::log(4) + std::log(2)) / 3, 1e-6);
+  EXPECT_NEAR(metric(Metric::accuracy), 1.0 / 3, 1e-12);
+  EXPECT_NEAR(metric(Metric::mae), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(metric(Metric::rps), (10.0 / 16 + 2.0 / 16 + 10.0 / 16) / 2 / 3, 1e-6);
+  EXPECT_EQ(metric(Metric::clipped), 0);
+}
+
+TEST(Metrics, OfManyClassesMatchHandComputedExamples) {
+  const Label label{.loss = Loss::log_loss, .classes = {"a", "b", "c"}};
+  const std::vector<double> labels = {2, 0};
+  const float log2 = std::log(2.0f);  // probabilities 1/4, 1/4, 1/2
+  const Floats scores = {0, 0, log2, 0, 0, log2};
+  EXPECT_NEAR(compute_metric(Metric::log_loss, label, {labels, scores}),
+              (std::log(2) + std::log(4)) / 2, 1e-6);
+  EXPECT_EQ(compute_metric(Metric::accuracy, label, {labels, scores}), 0.5);
+}
+
+TEST(Metrics, OfQuantilesMatchHandComputedExamples) {
+  const Label label{.loss = Loss::quantile, .quantiles = {0.25, 0.75}};
+  const std::vector<double> labels = {1, 5, 2};
+  const Floats scores = {0, 2, 0, 2, 0, 2};
+  // Of 0.25: 0.25, 1.25, 0.5; of 0.75: 0.25, 2.25, 0.
+  EXPECT_NEAR(compute_metric(Metric::pinball, label, {labels, scores}), 4.5 / 6, 1e-12);
+  EXPECT_NEAR(compute_metric(Metric::coverage, label, {labels, scores}), 2.0 / 3, 1e-12);
+}
+
+// Two rows of rates 2 and 0.5 with exposures 1 and 2, predicted as rates 1 and 1.
+TEST(Metrics, OfAmountsMatchHandComputedExamples) {
+  const std::vector<double> labels = {2, 1};
+  const Floats scores = {0, 0}, exposures = {1, 2};
+  const auto metric = [&](Metric own, double power, Loss loss) {
+    const Label label{.loss = loss, .power = power};
+    return compute_metric(own, label, {labels, scores, {}, exposures});
+  };
+  const double first = 2 * (2 * std::log(2) - 1), second = 2 * (0.5 * std::log(0.5) + 0.5);
+  EXPECT_NEAR(metric(Metric::deviance, 1, Loss::poisson), (first + 2 * second) / 3, 1e-9);
+  EXPECT_NEAR(metric(Metric::balance, 1, Loss::poisson), 1, 1e-9);
+  EXPECT_NEAR(metric(Metric::d2, 1, Loss::poisson), 0, 1e-9);
+  EXPECT_NEAR(metric(Metric::gini, 1, Loss::poisson), 0, 1e-9);  // a tie
+  const double tweedie = 2 * (std::sqrt(2) / -0.25 + 2 * 2 + 2);
+  const double other = 2 * (std::sqrt(0.5) / -0.25 + 0.5 * 2 + 2);
+  EXPECT_NEAR(metric(Metric::deviance, 1.5, Loss::tweedie), (tweedie + 2 * other) / 3, 1e-9);
+}
+
+// All labels in the last hundredth of the rows, in order or against it.
+TEST(Gini, IsNearOneInTheRightOrder) {
+  const Label label{.loss = Loss::poisson, .power = 1};
+  std::vector<double> labels(100);
+  labels.back() = 1;
+  Floats scores(100), turned(100);
+  for (std::size_t i = 0; i < 100; ++i)
+    scores[i] = static_cast<float>(i) / 100, turned[i] = -scores[i];
+  EXPECT_NEAR(compute_metric(Metric::gini, label, {labels, scores}), 0.99, 1e-6);
+  EXPECT_NEAR(compute_metric(Metric::gini, label, {labels, turned}), -0.99, 1e-6);
+}
+
 }  // namespace
 }  // namespace espalier

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold for every kind of label.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/temporary_folder.h"
+#include "espalier/certificate.h"
+#include "espalier/csv.h"
+#include "espalier/metrics.h"
+#include "espalier/outputs.h"
+#include "espalier/predictor.h"
+#include "espalier/simulate.h"
+#include "espalier/train.h"
+
+namespace espalier {
+namespace {
+
+struct Kind {
+  std::string name;
+  SimulatedKind table;
+  TrainOptions options;
+  std::vector<std::string> drop = {};
+};
+
+std::vector<Kind> all_kinds() {
+  using enum SimulatedKind;
+  std::vector<Kind> kinds = {
+      {"two classes", loans, {.label = "default"}},
+      {"offset", loans, {.label = "default", .offset = "debt_ratio"}},
+      {"absolute error", prices, {.label = "interest", .loss = Loss::absolute_error}},
+      {"one quantile", prices, {.label = "interest", .quantile = {0.9}}},
+      {"quantiles", prices, {.label = "interest", .quantile = {0.1, 0.5, 0.9}}},
+      {"grades", grades, {.label = "grade", .grades = "low<moderate<high<severe"}},
+      {"classes", grades, {.label = "grade"}},
+      {"poisson",
+       claims,
+       {.label = "claims", .exposure = "exposure", .loss = Loss::poisson},
+       {"cost"}},
+      {"tweedie",
+       claims,
+       {.label = "cost", .exposure = "exposure", .loss = Loss::tweedie, .power = 1.7},
+       {"claims"}},
+      {"gamma", prices, {.label = "interest", .loss = Loss::gamma}},
+  };
+  for (Kind& kind : kinds) {
+    if (kind.name != "classes") {
+      kind.options.increasing = {"late_payments"};
+      kind.options.decreasing = {"income"};
+      if (kind.name != "offset") kind.options.increasing.push_back("debt_ratio");
+    }
+    kind.options.architecture = "dln(6x3)";
+    kind.options.interactions = {"none"};
+    kind.options.epochs = 3;
+  }
+  return kinds;
+}
+
+#ifdef ESPALIER_SANITIZED
+constexpr std::int64_t kRows = 200, kRowsToLearn = 1000;
+constexpr std::size_t kPairs = 1000;
+#else
+constexpr std::int64_t kRows = 900, kRowsToLearn = 3000;
+constexpr std::size_t kPairs = 20'000;
+#endif
+
+Table table_of(const Kind& kind, std::int64_t rows = kRows) {
+  Table table = simulate({.kind = kind.table, .rows = rows, .numbers = 4, .categories = 2});
+  if (kind.name == "gamma") {
+    for (Column& column : table.columns) {
+      if (column.name != "interest") continue;
+      for (float& value : column.numbers) value = std::abs(value) + 0.01f;
+    }
+  }
+  std::erase_if(table.columns, [&](const Column& column) {
+    return std::ranges::find(kind.drop, column.name) != kind.drop.end();
+  });
+  return table;
+}
+
+std::vector<std::uint32_t> bits(const std::vector<float>& values) {
+  std::vector<std::uint32_t> result;
+  for (const float value : values) result.push_back(std::bit_cast<std::uint32_t>(value));
+  return result;
+}
+
+// Saved, loaded and trained again with what the model records, on other threads, it is the same.
+TEST(EveryKindOfLabel, RecordedOptionsTrainTheSameModel) {
+  for (const Kind& kind : all_kinds()) {
+    const Table table = table_of(kind);
+    const TrainResult first = train(table, kind.options);
+    TrainOptions again = first.options;
+    again.threads = 3;
+    EXPECT_EQ(train(table, again).model.hash(), first.model.hash()) << kind.name;
+    const Model loaded = Model::from_bytes(first.model.to_bytes());
+    EXPECT_EQ(loaded.hash(), first.model.hash()) << kind.name;
+    EXPECT_EQ(bits(loaded.predict(table)), bits(first.model.predict(table))) << kind.name;
+  }
+}
+
+TEST(EveryKindOfLabel, IsProvedAndNoPairFalls) {
+  for (const Kind& kind : all_kinds()) {
+    TrainOptions options = kind.options;
+    options.ensemble = 2;
+    const Model model = train(table_of(kind), options).model;
+    const Certificate proof = verify(model, {.pairs = kPairs});
+    EXPECT_TRUE(proof.holds()) << kind.name << ": " << proof.culprits.front();
+    EXPECT_EQ(proof.pairs, kind.name == "classes" ? 0u : kPairs) << kind.name;
+    EXPECT_EQ(proof.levels.size(), kind.name == "quantiles" || kind.name == "grades" ? 3u : 0u);
+  }
+}
+
+// Ten kinds of ten million pairs.
+TEST(LongEveryKindOfLabel, NoPairFallsInAHundredMillion) {
+  for (const Kind& kind : all_kinds()) {
+    const Certificate proof =
+        verify(train(table_of(kind), kind.options).model, {.pairs = 12'000'000, .seed = 5});
+    EXPECT_TRUE(proof.holds()) << kind.name << ": " << proof.culprits.front();
+  }
+}
+
+// A table, rows of cells and one row at a time; and what is printed of the numbers.
+TEST(EveryKindOfLabel, EveryPathPredictsTheSameBits) {
+  for (const Kind& kind : all_kinds()) {
+    const Table table = table_of(kind, kRows / 2);
+    const Model model = train(table, kind.options).model;
+    const Predictor predictor(model);
+    const std::vector<float> wanted = model.predict(table);
+    ASSERT_EQ(wanted.size(), table.num_rows * model.num_scores());
+    const std::vector<float> rows = predictor.rows(table);
+    std::vector<float> out(wanted.size());
+    predictor.predict(rows, out, Output::prediction, 2);
+    EXPECT_EQ(bits(out), bits(wanted)) << kind.name;
+    Predictor::Scratch scratch(predictor);
+    for (std::size_t r = 0; r < table.num_rows; ++r) {
+      ASSERT_TRUE(predictor.predict(
+          std::span(rows).subspan(r * predictor.num_cells(), predictor.num_cells()),
+          std::span(out).subspan(r * model.num_scores(), model.num_scores()), scratch));
+    }
+    EXPECT_EQ(bits(out), bits(wanted)) << kind.name;
+    const Table printed = output_table(model.schema().label, wanted);
+    EXPECT_EQ(printed.num_rows, table.num_rows);
+    for (const std::string& name : output_names(model.schema().label))
+      EXPECT_NE(printed.find(name), nullptr) << name;
+  }
+}
+
+// Stopped after each epoch and resumed, it ends with the same bytes.
+TEST(EveryKindOfLabel, AStoppedRunResumesToTheSameModel) {
+  for (const Kind& kind : all_kinds()) {
+    const Table table = table_of(kind, kRows / 2);
+    TrainOptions options = kind.options;
+    options.ensemble = 2;
+    const std::string wanted = train(table, options).model.hash();
+    const TemporaryFolder folder;
+    std::string found;
+    for (int epochs = 1; found.empty(); ++epochs) {
+      std::stop_source stop;
+      int left = 1;
+      TrainControl control{.stop = stop.get_token(),
+                           .checkpoint = (folder / "run").string(),
+                           .checkpoint_seconds = 0,
+                           .resume = true};
+      control.progress = [&](const Progress& progress) {
+        if (progress.epoch_finished && --left == 0) stop.request_stop();
+      };
+      const TrainResult result = train(table, options, control);
+      if (!result.stopped) found = result.model.hash();
+      ASSERT_LT(epochs, 20) << kind.name;
+    }
+    EXPECT_EQ(found, wanted) << kind.name;
+  }
+}
+
+double metric_of(const Evaluation& evaluation, Metric metric) {
+  for (const MetricValue& own : evaluation.metrics) {
+    if (own.metric == metric) return own.value;
+  }
+  return std::nan("");
+}
+
+TEST(EveryKindOfLabel, LearnsMoreThanTheModelWithoutFeatures) {
+  for (const Kind& kind : all_kinds()) {
+    const Table table = table_of(kind, kRowsToLearn);
+    TrainOptions options = kind.options;
+    options.epochs = 0;
+    TrainOptions constant = options;
+    constant.epochs = 1;
+    constant.learning_rate = 1e-9;
+    const TrainResult learned = train(table, options), flat = train(table, constant);
+    const Metric metric = learned.metric;
+    const double better = metric_of(evaluate(learned.model, table), metric);
+    const double worse = metric_of(evaluate(flat.model, table), metric);
+    EXPECT_LT(better, 0.99 * worse) << kind.name;
+  }
+}
+
+TEST(EveryKindOfLabel, AmountsAreBalanced) {
+  for (const Kind& kind : all_kinds()) {
+    TrainOptions options = kind.options;
+    options.ensemble = 3;
+    const Table table = table_of(kind);
+    const Model model = train(table, options).model;
+    if (!model.schema().label.has_log_link()) continue;
+    EXPECT_NEAR(metric_of(evaluate(model, table), Metric::balance), 1, 1e-4) << kind.name;
+  }
+}
+
+// The product is the last operation.
+TEST(EveryKindOfLabel, TwiceTheExposureIsTwiceThePrediction) {
+  for (const Kind& kind : all_kinds()) {
+    if (kind.options.exposure.empty()) continue;
+    Table table = table_of(kind);
+    const Model model = train(table, kind.options).model;
+    std::vector<float> wanted = model.predict(table);
+    for (float& value : wanted) value *= 2;
+    for (Column& column : table.columns) {
+      if (column.name != "exposure") continue;
+      for (float& value : column.numbers) value *= 2;
+    }
+    EXPECT_EQ(bits(model.predict(table)), bits(wanted)) << kind.name;
+  }
+}
+
+TEST(EveryKindOfLabel, LevelsNeverCrossAndProbabilitiesAddUp) {
+  for (const Kind& kind : all_kinds()) {
+    const Table table = table_of(kind);
+    const Model model = train(table, kind.options).model;
+    const Label& label = model.schema().label;
+    const Table printed = output_table(label, model.predict(table));
+    if (label.num_levels() > 1) {
+      const std::vector<std::string> names = level_names(label);
+      for (std::size_t r = 0; r < printed.num_rows; ++r) {
+        for (std::size_t l = 1; l < names.size(); ++l) {
+          const float before = printed.find(names[l - 1])->numbers[r];
+          const float after = printed.find(names[l])->numbers[r];
+          ASSERT_TRUE(label.ordered ? after <= before : before <= after) << kind.name;
+        }
+      }
+    }
+    if (label.classes.size() < 3) continue;
+    for (std::size_t r = 0; r < printed.num_rows; ++r) {
+      double sum = 0;
+      for (const std::string& word : label.classes) {
+        const float own = printed.find("p_" + word)->numbers[r];
+        ASSERT_GE(own, 0) << kind.name;
+        sum += own;
+      }
+      ASSERT_NEAR(sum, 1, 1e-5) << kind.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace espalier
