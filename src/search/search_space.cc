@@ -205,10 +205,11 @@ void SearchSpace::require_buildable(const SettledOptions& options) const {
   Architecture architecture = parse_architecture(options->architecture);
   for (LayerSpec& layer : architecture.layers) {
     if (layer.wiring != Wiring::crystals) continue;
-    require_places(layer, num_inputs(schema_));
+    require_places(layer, input_wires(schema_).size());
     layer.wiring = Wiring::random;  // whatever wires the search chooses, the sizes are the same
   }
-  build_layers(architecture, input_wires(schema_), options->monotone_calibrators, Random(0));
+  build_layers(architecture, input_wires(schema_), options->monotone_calibrators, Random(0),
+               kMaxParameters, static_cast<int>(schema_.label.num_outputs()));
 }
 
 void SearchSpace::check_end(const char* which, double Dimension::*end) const {

@@ -103,6 +103,13 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
 void settle_wiring(Prepared& p, ThreadPool& pool, const TrainControl& control) {
   LayerSpec& first = p.architecture.layers.front();
   if (first.wiring != Wiring::crystals) return;
+  if (p.schema.label.has_many_classes()) {
+    throw Error(
+        ErrorKind::argument,
+        fmt::format("architecture: {}: crystals are searched for with one number, and the "
+                    "label '{}' has {} classes without an order; wanted another architecture",
+                    to_string(first), p.schema.label.name, p.schema.label.classes.size()));
+  }
   require_places(first, input_wires(p.schema).size());
   const Stopwatch watch;
   const auto rows = static_cast<std::int64_t>(p.train.num_rows);

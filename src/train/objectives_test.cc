@@ -13,12 +13,14 @@
 
 #include "core/temporary_folder.h"
 #include "espalier/certificate.h"
-#include "espalier/csv.h"
+#include "espalier/error.h"
 #include "espalier/metrics.h"
 #include "espalier/outputs.h"
 #include "espalier/predictor.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
+#include "espalier/tune.h"
+#include "train/presets.h"
 
 namespace espalier {
 namespace {
@@ -166,7 +168,7 @@ TEST(EveryKindOfLabel, AStoppedRunResumesToTheSameModel) {
       int left = 1;
       TrainControl control{.stop = stop.get_token(),
                            .checkpoint = (folder / "run").string(),
-                           .checkpoint_seconds = 0,
+                           .checkpoint_seconds = 1000,
                            .resume = true};
       control.progress = [&](const Progress& progress) {
         if (progress.epoch_finished && --left == 0) stop.request_stop();
@@ -176,6 +178,36 @@ TEST(EveryKindOfLabel, AStoppedRunResumesToTheSameModel) {
       ASSERT_LT(epochs, 20) << kind.name;
     }
     EXPECT_EQ(found, wanted) << kind.name;
+  }
+}
+
+// Trained and proved, or refused with a reason: of classes some presets give only one number.
+TEST(EveryKindOfLabel, SuitsEveryPreset) {
+  for (const Kind& kind : all_kinds()) {
+    const Table table = table_of(kind, 120);
+    for (const std::string& preset : preset_names()) {
+      TrainOptions options = kind.options;
+      options.architecture = preset;
+      options.epochs = 1;
+      options.ensemble = 1;
+      try {
+        EXPECT_TRUE(verify(train(table, options).model, {.pairs = 200}).holds()) << preset;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::argument);
+        EXPECT_EQ(kind.name, "classes") << preset << ": " << error.what();
+      }
+    }
+  }
+}
+
+TEST(EveryKindOfLabel, CanBeTuned) {
+  for (const Kind& kind : all_kinds()) {
+    const Table table = table_of(kind, 200);
+    TrainOptions options = kind.options;
+    options.epochs = 2;
+    options.ensemble = 1;
+    const TuneOptions tuning{.trials = 2, .confirm = 0, .folds = kind.name == "classes" ? 2 : 0};
+    EXPECT_TRUE(verify(tune(table, options, tuning).trained.model).holds()) << kind.name;
   }
 }
 
