@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/effort.h"
 #include "core/error_of.h"
 #include "core/math.h"
 #include "data/encode.h"
@@ -171,7 +172,8 @@ TEST(Header, GivesTheBitsOfThePredictor) {
   for (const std::string& compiler : kCompilers) {
     const CompiledHeaders headers(cases, compiler);
     for (std::size_t c = 0; c < cases.size(); ++c)
-      expect_bits(headers, c, cases[c], c == 0 ? 100'000 : 2'000, random, compiler);
+      expect_bits(headers, c, cases[c], c == 0 ? effort(100'000, 1000) : effort(2'000, 200), random,
+                  compiler);
   }
 }
 
@@ -253,7 +255,7 @@ void expect_no_fall(std::size_t pairs) {
   EXPECT_GE(tried, pairs / 2);  // a random model may have no monotone feature
 }
 
-TEST(Header, NeverFalls) { expect_no_fall(100'000); }
+TEST(Header, NeverFalls) { expect_no_fall(effort(100'000, 5'000)); }
 
 TEST(LongHeader, NeverFallsInTenMillionPairs) { expect_no_fall(10'000'000); }
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "core/effort.h"
 #include "data/encode.h"
 #include "espalier/predictor.h"
 #include "espalier/simulate.h"
@@ -18,13 +19,8 @@
 namespace espalier {
 namespace {
 
-#ifdef ESPALIER_SANITIZED
-constexpr int kModels = 20;
-constexpr std::size_t kPairs = 2'000;
-#else
-constexpr int kModels = 120;
-constexpr std::size_t kPairs = 80'000;
-#endif
+constexpr int kModels = effort(120, 12);
+constexpr std::size_t kPairs = effort(80'000, 2'000);
 
 // The evaluation of training: the same network in plain float32.
 RowFunction plain_function(const Model& model) {

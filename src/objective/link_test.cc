@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/effort.h"
+
 namespace espalier {
 namespace {
 
@@ -24,11 +26,7 @@ void expect_rises(float (*link)(float) noexcept, float first, float last) {
 }
 
 TEST(Links, NeverFallOnAMillionNeighboursInEachBinade) {
-#ifdef ESPALIER_SANITIZED
-  constexpr std::uint32_t kSteps = 1000;
-#else
-  constexpr std::uint32_t kSteps = 1'000'000;
-#endif
+  constexpr std::uint32_t kSteps = effort(1'000'000, 1000);
   for (int exponent = -30; exponent < 7; ++exponent) {
     const float start = std::ldexp(1.0f, exponent);
     const float end = std::bit_cast<float>(std::bit_cast<std::uint32_t>(start) + kSteps);

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/effort.h"
 #include "core/error_of.h"
 #include "data/encode.h"
 #include "espalier/csv.h"
@@ -19,11 +20,7 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-#ifdef ESPALIER_SANITIZED
-constexpr int kModels = 20;
-#else
-constexpr int kModels = 125;
-#endif
+constexpr int kModels = effort(125, 8);
 
 // Rows of a random model, one behind the other.
 std::vector<float> random_rows(const Schema& schema, std::size_t count, Random& random) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/effort.h"
 #include "core/temporary_folder.h"
 #include "espalier/certificate.h"
 #include "espalier/error.h"
@@ -65,13 +66,8 @@ std::vector<Kind> all_kinds() {
   return kinds;
 }
 
-#ifdef ESPALIER_SANITIZED
-constexpr std::int64_t kRows = 200, kRowsToLearn = 1000;
-constexpr std::size_t kPairs = 1000;
-#else
-constexpr std::int64_t kRows = 900, kRowsToLearn = 3000;
-constexpr std::size_t kPairs = 20'000;
-#endif
+constexpr std::int64_t kRows = effort(900, 200), kRowsToLearn = effort(3000, 1000);
+constexpr std::size_t kPairs = effort(20'000, 1000);
 
 Table table_of(const Kind& kind, std::int64_t rows = kRows) {
   Table table = simulate({.kind = kind.table, .rows = rows, .numbers = 4, .categories = 2});

@@ -7,6 +7,7 @@
 #include <functional>
 #include <type_traits>
 
+#include "core/effort.h"
 #include "core/error_of.h"
 #include "core/random.h"
 #include "espalier/simulate.h"
@@ -145,7 +146,10 @@ TEST(SettledOptions, TaskAndMetricAreThoseOfTheLabel) {
 }
 
 TEST(RecordedOptions, TrainTheSameModelOnBothSidesOfEveryThreshold) {
-  for (const std::int64_t threshold : kThresholds) expect_law_around(threshold, "dln(6x3)");
+  // Sanitizers see nothing new in a table only because it is larger.
+  for (const std::int64_t threshold : kThresholds) {
+    if (threshold <= effort(1'000'000, 1000)) expect_law_around(threshold, "dln(6x3)");
+  }
 }
 
 TEST(RecordedOptions, TrainTheSameModelForEveryPresetAndForLayers) {
