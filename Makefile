@@ -11,6 +11,9 @@ RUNS ?= 10000000
 # Tasks and flags of bench/run.py, tables and flags of bench/accuracy/run.py, and the peers.
 BENCH ?=
 ACCURACY ?=
+# Flags of bench/promises/run.py, tasks and flags of bench/objectives/run.py.
+PROMISES ?=
+OBJECTIVES ?=
 PEERS = xgboost-cpu lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
 # Debian packages that the tests need besides those of the build.
 TEST_TOOLS = libgtest-dev libgmock-dev librapidcheck-dev clang libclang-rt-dev python3-venv python3-dev
@@ -31,11 +34,11 @@ say = @printf '\n== %s\n' "$(1)"
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz \
-        test-all fuzz coverage wheel bench bench-peers bench-accuracy reproduce format format-check \
-        install clean
+        test-all fuzz coverage wheel bench bench-peers bench-accuracy bench-promises \
+        bench-objectives reproduce format format-check install clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 deps:  ## install the Debian packages that building needs and that are missing
 	@tools/install_deps.sh
@@ -144,6 +147,20 @@ bench-accuracy: PEERS = xgboost-cpu lightgbm scikit-learn pandas
 bench-accuracy: build peers  ## tuned models on six published tables, beside tuned boosted trees
 	$(call say,Accuracy)
 	@bench/accuracy/run.py --peers build/peers/bin/python $(ACCURACY)
+
+bench-promises: python-peers  ## falls and crossings in XGBoost, LightGBM, scikit-learn and here
+	$(call say,Promises)
+	@OMP_WAIT_POLICY=passive build/python/bin/python bench/promises/run.py $(PROMISES)
+
+bench-objectives: python-peers  ## claims, quantiles and grades, beside boosted trees
+	$(call say,Objectives)
+	@OMP_WAIT_POLICY=passive build/python/bin/python bench/objectives/run.py $(OBJECTIVES)
+
+# The package and the trees that it is compared with, in one Python.
+.PHONY: python-peers
+python-peers: wheel
+	@$(pip) install --quiet --no-compile numpy scikit-learn pandas xgboost-cpu lightgbm
+	@$(pip) install --quiet --no-deps --force-reinstall build/dist/*.whl
 
 .PHONY: peers
 peers:

@@ -28,7 +28,7 @@ def test_examples_of_docstrings_run(name, tmp_path, monkeypatch):
     assert doctest.testmod(module).failed == 0
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/from_xgboost.md"])
 def test_the_code_of_the_pages_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pd.DataFrame(espalier.simulate(rows=500)).to_csv("loans.csv", index=False)
