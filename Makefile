@@ -33,7 +33,7 @@ say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz \
+.PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz test-arm64 \
         test-all fuzz coverage wheel bench bench-peers bench-accuracy bench-promises \
         bench-objectives reproduce format format-check install clean
 
@@ -57,9 +57,10 @@ demo: build  ## from a made-up table of loans to a proven model
 
 test: test-release test-python test-asan test-fuzz  ## all fast tests, Python's too; again under sanitizers; some fuzzing
 
-test-all:  ## every test, the long ones too, the sdist, and the thread sanitizer
+test-all:  ## every test, the long ones too, the sdist, the thread sanitizer, and arm64 under qemu
 	@$(MAKE) --no-print-directory test-release LABELS=
-	@$(MAKE) --no-print-directory test-python test-sdist test-asan test-tsan test-fuzz
+	@$(MAKE) --no-print-directory test-python test-sdist test-asan test-tsan test-fuzz \
+	  test-arm64
 
 test-release: test-deps
 	$(call say,Building the release)
@@ -103,6 +104,17 @@ test-asan test-tsan: test-%: test-deps
 	@cmake --build --preset $*
 	$(call say,Testing with the $* preset)
 	@ctest --preset $* --parallel $(JOBS)
+
+# The unit tests under emulation, and models that must be those of this machine to the last byte.
+test-arm64: build  ## build for arm64, run the unit tests under qemu, compare model files
+	@tools/arm64.sh
+	$(call say,Building for arm64)
+	@cmake --preset arm64 --log-level=WARNING
+	@cmake --build --preset arm64 --target espalier_cli espalier_tests
+	$(call say,Testing under qemu)
+	@tools/same_bytes.sh build/espalier \
+	  "qemu-aarch64 -L /usr/aarch64-linux-gnu build-arm64/espalier"
+	@ctest --preset arm64 --parallel $(JOBS)
 
 # The past crashes and some ten thousand other inputs a target, the same ones each time.
 test-fuzz: build-fuzzers
@@ -198,4 +210,4 @@ install: build  ## install the libraries and the program under PREFIX (/usr/loca
 	@cmake --install build --prefix $(PREFIX)
 
 clean:  ## remove everything that was built
-	rm -rf build build-dev build-asan build-tsan build-coverage
+	rm -rf build build-dev build-asan build-tsan build-coverage build-arm64

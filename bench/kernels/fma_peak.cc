@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/fma_peak.h"
 
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "layers/instruction_sets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/fma_peak.cc"
 // clang-format off: the order matters

@@ -5,9 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-// The SSE targets have no fused multiply-add, so they would give other bits.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)
+#include "layers/instruction_sets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "layers/kernels.cc"
 // clang-format off: the order matters
