@@ -110,6 +110,51 @@ def test_onnx_knows_numbers_as_labels_ordered_words_and_columns_called_like_outp
     assert dict(session.get_modelmeta().custom_metadata_map)["espalier.model_hash"] == model.hash
 
 
+def table_of_objectives(seed):
+    random = np.random.default_rng(seed)
+    X = pd.DataFrame({"a": random.random(600), "b": random.random(600),
+                      "kind": random.choice(["x", "y", "z"], 600)})
+    return X, X["a"] + 0.5 * X["b"] + random.normal(0, 0.2, 600), random.uniform(0.1, 2, 600)
+
+
+@pytest.mark.filterwarnings("ignore::espalier.Warning")
+@pytest.mark.parametrize("options", [
+    {"quantile": [0.1, 0.5, 0.9]}, {"loss": "poisson"}, {"loss": "gamma"}, {"loss": "tweedie"},
+    {"loss": "absolute_error"}, {"grades": ["low", "mid", "high"]}, {"classes": 3}], ids=str)
+@pytest.mark.parametrize("side", [[], ["offset"], ["offset", "exposure"]], ids=str)
+def test_onnx_gives_the_predictions_of_every_kind_of_label(options, side, tmp_path):
+    X, latent, width = table_of_objectives(5)
+    loss = options.get("loss")
+    if "exposure" in side and loss not in ("poisson", "tweedie") or side and "classes" in options:
+        pytest.skip("the label takes no such column")
+    words = np.array(["low", "mid", "high"])[np.digitize(latent, [0.5, 0.9])]
+    if "grades" in options or "classes" in options:
+        options = {key: value for key, value in options.items() if key != "classes"}
+        estimator, y = espalier.MonotonicClassifier(epochs=15, **options), words
+    else:
+        estimator = espalier.MonotonicRegressor(epochs=15, **options)
+        y = {"poisson": np.round(np.exp(latent)), "gamma": np.exp(latent) * 1e6}.get(
+            loss, np.exp(latent))
+    beside = {name: pd.Series(width, name=f"the {name}") for name in side}
+    model = estimator.fit(X, y, **beside).model_
+    fresh = hostile(table_of_objectives(6)[0].assign(
+        **{f"the {name}": width for name in side}), np.random.default_rng(7))
+    if "exposure" in side:
+        fresh["the exposure"] = width.astype(np.float32)
+    if "offset" in side:
+        fresh["the offset"] = width.astype(np.float32)
+    model.export(tmp_path / "model.onnx")
+    onnx.checker.check_model(onnx.load(tmp_path / "model.onnx"), full_check=True)
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    feed = columns_of(model, fresh)
+    feed.update({f"the {name}": fresh[f"the {name}"].to_numpy(np.float32)[:, None]
+                 for name in side})
+    for output in ("score", "prediction"):
+        wanted = model.predict(fresh, output=output)
+        found = session.run([output], feed)[0].reshape(wanted.shape)
+        assert np.abs(found - wanted).max() <= 1e-5 * np.ptp(wanted), output
+
+
 def test_an_export_that_cannot_be_made_leaves_no_file(fitted, tmp_path):
     with pytest.raises(espalier.Error, match=r"none of \.onnx, \.h, \.hpp"):
         fitted.model_.export(tmp_path / "model.pmml")

@@ -9,6 +9,7 @@
 
 #include "data/csv_cell.h"
 #include "data/encode.h"
+#include "data/roles.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
 #include "export/names.h"
@@ -29,13 +30,12 @@ constexpr std::size_t kMostBytes = std::numeric_limits<std::int32_t>::max();
 // The names of the inputs. The empty name means "none" in ONNX, and C runtimes end names at a zero.
 std::set<std::string> names_of_inputs(const Schema& schema) {
   std::set<std::string> names;
-  for (const Feature& feature : schema.features) {
-    if (feature.name.empty() || feature.name.find('\0') != std::string::npos) {
-      throw Error(ErrorKind::unsupported,
-                  fmt::format("export: ONNX has no name for column {}; rename it",
-                              comment_of(feature.name)));
-    }
-    names.insert(feature.name);
+  for (const Feature& feature : schema.features) names.insert(feature.name);
+  for (const auto& [role, name] : prediction_columns(schema.beside)) names.insert(name);
+  for (const std::string& name : names) {
+    if (!name.empty() && name.find('\0') == std::string::npos) continue;
+    throw Error(ErrorKind::unsupported,
+                fmt::format("export: ONNX has no name for column {}; rename it", comment_of(name)));
   }
   return names;
 }
@@ -138,37 +138,99 @@ Value encode(OnnxGraph& graph, const Program& program, const Schema& schema) {
   return graph.apply("Concat", all, side_by_side);
 }
 
-Value score(OnnxGraph& graph, const Program& program, const Value& encoded) {
+Value scalar(OnnxGraph& graph, double value) { return graph.doubles({&value, 1}, {}); }
+
+// The mean of the members, [rows][outputs] in double.
+Value mean_of_members(OnnxGraph& graph, const Program& program, const Value& inputs) {
   Value sum;
   for (const std::vector<Step>& steps : program.members) {
-    const Value own = graph.cast(add_member(graph, steps, encoded), Type::float64);
+    const Value own = graph.cast(add_member(graph, steps, inputs), Type::float64);
     sum = sum.empty() ? own : graph.apply("Add", {sum, own});
   }
-  std::vector<double> scales, offsets;
-  for (const ScoreUnits& units : program.scores) {
-    scales.push_back(units.scale / static_cast<double>(program.members.size()));
-    offsets.push_back(units.offset);
+  return graph.apply("Div", {sum, scalar(graph, static_cast<double>(program.members.size()))});
+}
+
+// The same with levels, [rows][levels]: all rows with the first level, then all with the second, ...
+// go through the members as one table.
+Value mean_by_level(OnnxGraph& graph, const Program& program, const Value& encoded) {
+  const float zero = 0;
+  const Value zeros =
+      graph.apply("Mul", {graph.columns(encoded, {0}), graph.floats({&zero, 1}, {})});
+  std::vector<Value> tables;
+  for (const float level : program.levels) {
+    const Value column = graph.apply("Add", {zeros, graph.floats({&level, 1}, {})});
+    tables.push_back(graph.apply("Concat", {encoded, column}, {{"axis", std::int64_t{1}}}));
   }
-  const Value scaled = graph.apply("Mul", {sum, graph.doubles(scales, {scales.size()})});
-  return graph.cast(graph.apply("Add", {scaled, graph.doubles(offsets, {offsets.size()})}),
+  const Value all = graph.apply("Concat", tables, {{"axis", std::int64_t{0}}});
+  const std::int64_t shape[] = {static_cast<std::int64_t>(program.levels.size()), -1};
+  const Value by_level =
+      graph.apply("Reshape", {mean_of_members(graph, program, all), graph.integers(shape, {2})});
+  return graph.apply("Transpose", {by_level});
+}
+
+// In double, as a float that is finite.
+Value to_float(OnnxGraph& graph, const Value& value) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  return graph.cast(graph.apply("Clip", {value, scalar(graph, -kLargest), scalar(graph, kLargest)}),
                     Type::float32);
 }
 
-Value predict(OnnxGraph& graph, const Program& program, const Value& score) {
+// What stands beside the features of a row, [rows][1] in double: `otherwise` if it is not finite.
+Value finite_or(OnnxGraph& graph, const Value& input, double otherwise) {
+  const Value bad =
+      graph.apply("Or", {graph.apply("IsNaN", {input}), graph.apply("IsInf", {input})});
+  return graph.apply("Where", {bad, scalar(graph, otherwise), graph.cast(input, Type::float64)});
+}
+
+// The columns beside the features; empty without one.
+struct Beside {
+  Value exposure, offset;
+};
+
+Beside inputs_beside(OnnxGraph& graph, const Schema& schema) {
+  Beside beside;
+  for (const auto& [role, name] : prediction_columns(schema.beside)) {
+    const Value input = graph.input(name, Type::float32);
+    if (role == Role::exposure) {
+      const Value known = finite_or(graph, input, 1);
+      const Value positive = graph.apply("Greater", {known, scalar(graph, 0)});
+      beside.exposure = graph.apply("Where", {positive, known, scalar(graph, 1)});
+    } else {
+      beside.offset = finite_or(graph, input, 0);
+    }
+  }
+  return beside;
+}
+
+Value score(OnnxGraph& graph, const Program& program, const Value& encoded, const Beside& beside) {
+  std::vector<double> scales, offsets;
+  for (const ScoreUnits& units : program.scores) {
+    scales.push_back(units.scale);
+    offsets.push_back(units.offset);
+  }
+  const Value mean = program.levels.empty() ? mean_of_members(graph, program, encoded)
+                                            : mean_by_level(graph, program, encoded);
+  const Value scaled = graph.apply("Mul", {mean, graph.doubles(scales, {scales.size()})});
+  Value score = graph.apply("Add", {scaled, graph.doubles(offsets, {offsets.size()})});
+  if (!beside.offset.empty()) score = graph.apply("Add", {score, beside.offset});
+  return to_float(graph, score);
+}
+
+Value predict(OnnxGraph& graph, const Program& program, const Value& score, const Beside& beside) {
   switch (program.link) {
     case Link::identity:
       return score;
     case Link::sigmoid: {
-      const double one = 1;
       const Value falls =
           graph.apply("Exp", {graph.apply("Neg", {graph.cast(score, Type::float64)})});
-      const Value below = graph.apply("Add", {falls, graph.doubles({&one, 1}, {})});
+      const Value below = graph.apply("Add", {falls, scalar(graph, 1)});
       return graph.cast(graph.apply("Reciprocal", {below}), Type::float32);
     }
     case Link::exponential: {
-      const Value mean = graph.apply("Exp", {graph.cast(score, Type::float64)});
-      const double unit = program.unit;
-      return graph.cast(graph.apply("Mul", {mean, graph.doubles({&unit, 1}, {})}), Type::float32);
+      const Value power = graph.apply("Exp", {graph.cast(score, Type::float64)});
+      Value mean = graph.apply("Mul", {power, scalar(graph, program.unit)});
+      if (!beside.exposure.empty()) mean = graph.apply("Mul", {mean, beside.exposure});
+      return to_float(graph, mean);
     }
     case Link::softmax:
       return graph.apply("Softmax", {score});
@@ -176,26 +238,18 @@ Value predict(OnnxGraph& graph, const Program& program, const Value& score) {
   throw Error(ErrorKind::unsupported, "export: ONNX does not know the link of this model");
 }
 
-void refuse_what_is_not_printed(const Program& program) {
-  const auto refuse = [](const char* what) {
-    throw Error(ErrorKind::unsupported,
-                fmt::format("export: {} cannot be written as ONNX; wanted --to header", what));
-  };
-  if (!program.levels.empty()) refuse("a model of several quantiles or of grades");
-  if (program.has_exposure || program.has_offset) refuse("a model with an exposure or an offset");
-}
-
 }  // namespace
 
 OnnxFile print_onnx(const Program& program, const Schema& schema, const std::string& model_hash) {
-  refuse_what_is_not_printed(program);
   std::set<std::string> names = names_of_inputs(schema);
   OnnxFile file;
   file.prediction = free_name("prediction", names);
   file.score = free_name("score", names);
   OnnxGraph graph(names);
-  const Value scores = score(graph, program, encode(graph, program, schema));
-  graph.output(file.prediction, predict(graph, program, scores), program.num_scores());
+  const Value encoded = encode(graph, program, schema);
+  const Beside beside = inputs_beside(graph, schema);
+  const Value scores = score(graph, program, encoded, beside);
+  graph.output(file.prediction, predict(graph, program, scores, beside), program.num_scores());
   graph.output(file.score, scores, program.num_scores());
   file.bytes =
       graph.file({{"espalier.model_hash", model_hash}, {"espalier.label", schema.label.name}});
