@@ -28,12 +28,29 @@ std::string_view wanted_of(Role role, float cell) {
   return "";
 }
 
+// The column that the options name for a role; empty if they name none.
+const std::string& column_of(Role role, const TrainOptions& options) {
+  switch (role) {
+    case Role::weight:
+      return options.weight;
+    case Role::exposure:
+      return options.exposure;
+    case Role::offset:
+      return options.offset;
+    case Role::feature:
+    case Role::label:
+      break;
+  }
+  return options.label;
+}
+
 }  // namespace
 
 SideColumns side_columns(const TrainOptions& options) {
   SideColumns columns;
-  const auto add = [&](Role role, const std::string& column) {
-    if (column.empty()) return;
+  for (const Role role : kSideRoles) {
+    const std::string& column = column_of(role, options);
+    if (column.empty()) continue;
     const auto fail = [&](std::string_view other) {
       throw Error(ErrorKind::argument,
                   fmt::format("{}: '{}' is the {}", to_word(role), column, other));
@@ -43,10 +60,7 @@ SideColumns side_columns(const TrainOptions& options) {
       if (name == column) fail(to_word(taken));
     }
     columns[role] = column;
-  };
-  add(Role::weight, options.weight);
-  add(Role::exposure, options.exposure);
-  add(Role::offset, options.offset);
+  }
   return columns;
 }
 
@@ -60,8 +74,8 @@ std::vector<std::pair<Role, std::string>> prediction_columns(const SideColumns& 
 
 Role role_of(const std::string& column, const TrainOptions& options) {
   if (column == options.label) return Role::label;
-  for (const auto& [role, name] : side_columns(options)) {
-    if (column == name) return role;
+  for (const Role role : kSideRoles) {
+    if (!column.empty() && column == column_of(role, options)) return role;
   }
   return Role::feature;
 }
