@@ -13,6 +13,8 @@
 
 #include "core/math.h"
 #include "espalier/error.h"
+#include "objective/amount_metrics.h"
+#include "objective/judged_rows.h"
 #include "objective/link.h"
 #include "objective/loss.h"
 
@@ -21,43 +23,12 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// One row: its label, its scores, and what it weighs.
-struct Row {
-  double label;
-  const float* scores;
-  double weight;
-  double exposure;
-};
-
-struct Judged {
-  const Label& label;
-  const JudgedRows& rows;
-
-  std::size_t size() const { return rows.labels.size(); }
-  Row operator[](std::size_t i) const {
-    return {rows.labels[i], rows.scores.data() + i * label.num_scores(),
-            rows.weights.empty() ? 1.0 : rows.weights[i],
-            rows.exposures.empty() ? 1.0 : rows.exposures[i]};
-  }
-};
-
-// sum_i w_i loss(row_i) / sum_i w_i; NaN (0 / 0) without any weight.
-template <class Loss>
-double weighted_mean(const Judged& rows, const Loss& loss) {
-  double sum = 0, total = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Row row = rows[i];
-    sum += row.weight * loss(row);
-    total += row.weight;
-  }
-  return sum / total;
-}
-
 // Of a label with one score.
 template <double (*loss)(double, double)>
 double mean_of(const Judged& rows) {
-  return weighted_mean(
-      rows, [](const Row& row) { return loss(row.label, static_cast<double>(row.scores[0])); });
+  return weighted_mean(rows, [](const JudgedRow& row) {
+    return loss(row.label, static_cast<double>(row.scores[0]));
+  });
 }
 
 // A score that is NaN is wrong whatever the label.
@@ -76,39 +47,10 @@ double squared_error_of_probability(double label, double score) {
 
 double absolute_error(double label, double score) { return std::fabs(label - score); }
 
-// Two sums over rows whose scores are equal.
-struct Tie {
-  double first = 0;
-  double second = 0;
-};
-
-// In the order of the scores, of labels with one; empty if one of them is NaN.
-template <class Share>
-std::vector<Tie> ties_of(const Judged& rows, const Share& share_of) {
-  struct Scored {
-    float score;
-    Tie share;
-  };
-  std::vector<Scored> sorted(rows.size());
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    sorted[i] = {rows[i].scores[0], share_of(rows[i])};
-    if (std::isnan(sorted[i].score)) return {};
-  }
-  // Stable, so that the sums do not depend on how a library sorts.
-  std::ranges::stable_sort(sorted, {}, &Scored::score);
-  std::vector<Tie> ties;
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    if (i == 0 || sorted[i].score != sorted[i - 1].score) ties.emplace_back();
-    ties.back().first += sorted[i].share.first;
-    ties.back().second += sorted[i].share.second;
-  }
-  return ties;
-}
-
 // The share of (positive, negative) pairs whose scores are in the right order, a tie counting half.
 double auc(const Judged& rows) {
   double ordered = 0, positives = 0, negatives = 0;
-  for (const Tie& tie : ties_of(rows, [](const Row& row) {
+  for (const Tie& tie : ties_of(rows, [](const JudgedRow& row) {
          return row.label > 0.5 ? Tie{.first = row.weight} : Tie{.second = row.weight};
        })) {
     const double tied_positives = tie.first, tied_negatives = tie.second;
@@ -124,9 +66,9 @@ double auc(const Judged& rows) {
 double r2(const Judged& rows) {
   if (rows.size() == 0) return kNan;
   const double first = rows[0].label;
-  const double mean = weighted_mean(rows, [&](const Row& row) { return row.label - first; });
-  const double variance =
-      weighted_mean(rows, [&](const Row& row) { return squared_error(row.label - first, mean); });
+  const double mean = weighted_mean(rows, [&](const JudgedRow& row) { return row.label - first; });
+  const double variance = weighted_mean(
+      rows, [&](const JudgedRow& row) { return squared_error(row.label - first, mean); });
   if (variance == 0) return kNan;
   return 1.0 - mean_of<squared_error>(rows) / variance;
 }
@@ -135,7 +77,7 @@ double r2(const Judged& rows) {
 constexpr double kLeastProbability = 1e-7;
 
 // Of the row's class: the softmax of many, or the difference of what is predicted of two grades.
-double probability_of_class(const Label& label, const Row& row) {
+double probability_of_class(const Label& label, const JudgedRow& row) {
   const auto own = static_cast<std::size_t>(row.label);
   std::vector<float> predicted(row.scores, row.scores + label.num_scores());
   apply_link(link_of(label), 1, 1, predicted);
@@ -144,19 +86,19 @@ double probability_of_class(const Label& label, const Row& row) {
   return reached - (own < predicted.size() ? predicted[own] : 0);
 }
 
-double negative_log_of_class(const Label& label, const Row& row) {
+double negative_log_of_class(const Label& label, const JudgedRow& row) {
   return -portable_log(std::max(probability_of_class(label, row), kLeastProbability));
 }
 
 // The most probable class, or the largest grade that is reached with probability 1/2.
-double class_of(const Label& label, const Row& row) {
+double class_of(const Label& label, const JudgedRow& row) {
   const std::span scores(row.scores, label.num_scores());
   if (!label.ordered)
     return static_cast<double>(std::max_element(scores.begin(), scores.end()) - scores.begin());
   return static_cast<double>(std::ranges::count_if(scores, [](float s) { return s >= 0; }));
 }
 
-double ranked_probability_score(const Label& label, const Row& row) {
+double ranked_probability_score(const Label& label, const JudgedRow& row) {
   double sum = 0;
   for (std::size_t level = 0; level < label.num_levels(); ++level) {
     const double reached = row.label > static_cast<double>(level) ? 1 : 0;
@@ -165,109 +107,34 @@ double ranked_probability_score(const Label& label, const Row& row) {
   return sum / static_cast<double>(label.num_levels());
 }
 
-double mean_pinball_loss(const Label& label, const Row& row) {
+double mean_pinball_loss(const Label& label, const JudgedRow& row) {
   double sum = 0;
   for (std::size_t level = 0; level < label.num_levels(); ++level)
     sum += pinball_loss(label.quantiles[level], row.label, row.scores[level]);
   return sum / static_cast<double>(label.num_levels());
 }
 
-bool is_covered(const Label& label, const Row& row) {
+bool is_covered(const Label& label, const JudgedRow& row) {
   const std::size_t last = label.num_levels() - 1;
   return row.label <= row.scores[last] && (last == 0 || row.label >= row.scores[0]);
-}
-
-double prediction_of(const Label& label, const Row& row) {
-  float predicted = row.scores[0];
-  apply_link(Link::exponential, static_cast<float>(label.unit), static_cast<float>(row.exposure),
-             {&predicted, 1});
-  return predicted;
-}
-
-// The deviance of a rate y whose mean is m, for the power p of the variance.
-double unit_deviance(double p, double y, double m) {
-  const auto power = [](double x, double exponent) {
-    return x > 0 ? portable_exp(exponent * portable_log(x)) : 0;
-  };
-  if (p == 1) return 2 * ((y > 0 ? y * portable_log(y / m) : 0) - y + m);
-  if (p == 2) return 2 * (y / m - 1 - portable_log(y / m));
-  return 2 * (power(y, 2 - p) / ((1 - p) * (2 - p)) - y * power(m, 1 - p) / (1 - p) +
-              power(m, 2 - p) / (2 - p));
-}
-
-// Of rates, weighted by exposure; `mean` of a row is what is predicted for its exposure.
-template <class Mean>
-double deviance(const Judged& rows, const Mean& mean) {
-  double sum = 0, total = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Row row = rows[i];
-    const double weight = row.weight * row.exposure;
-    sum += weight *
-           unit_deviance(rows.label.power, row.label / row.exposure, mean(row) / row.exposure);
-    total += weight;
-  }
-  return sum / total;
-}
-
-double deviance(const Judged& rows) {
-  return deviance(rows, [&](const Row& row) { return prediction_of(rows.label, row); });
-}
-
-struct Totals {
-  double labels = 0;
-  double predictions = 0;
-  double exposure = 0;
-};
-
-Totals totals_of(const Judged& rows) {
-  Totals totals;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Row row = rows[i];
-    totals.labels += row.weight * row.label;
-    totals.predictions += row.weight * prediction_of(rows.label, row);
-    totals.exposure += row.weight * row.exposure;
-  }
-  return totals;
-}
-
-double d2(const Judged& rows) {
-  const Totals totals = totals_of(rows);
-  const double rate = totals.labels / totals.exposure;
-  const double base = deviance(rows, [&](const Row& row) { return rate * row.exposure; });
-  return base > 0 ? 1 - deviance(rows) / base : kNan;
-}
-
-// 1 - 2 * the area below the Lorenz curve: rows in the order of their predicted rate, the share of
-// the exposure against the share of the labels.
-double gini(const Judged& rows) {
-  const Totals totals = totals_of(rows);
-  if (!(totals.labels > 0)) return kNan;
-  double area = 0, labels = 0;
-  for (const Tie& tie : ties_of(rows, [](const Row& row) {
-         return Tie{row.weight * row.exposure, row.weight * row.label};
-       })) {
-    area += tie.first / totals.exposure * (labels + tie.second / 2) / totals.labels;
-    labels += tie.second;
-  }
-  return 1 - 2 * area;
 }
 
 double compute_suitable(Metric metric, const Judged& rows) {
   const Label& label = rows.label;
   const bool binary = label.task() == Task::classification && label.num_scores() == 1;
   const auto mean = [&](auto&& loss) {
-    return weighted_mean(rows, [&](const Row& row) { return loss(label, row); });
+    return weighted_mean(rows, [&](const JudgedRow& row) { return loss(label, row); });
   };
   switch (metric) {
     case Metric::accuracy:
       if (binary) return mean_of<correct>(rows);
-      return mean([](const Label& of, const Row& row) {
+      return mean([](const Label& of, const JudgedRow& row) {
         return class_of(of, row) == row.label ? 1.0 : 0.0;
       });
     case Metric::log_loss:
       return binary ? mean_of<cross_entropy>(rows) : mean(negative_log_of_class);
     case Metric::clipped:
-      return mean([](const Label& of, const Row& row) {
+      return mean([](const Label& of, const JudgedRow& row) {
         return probability_of_class(of, row) < kLeastProbability ? 1.0 : 0.0;
       });
     case Metric::auc:
@@ -280,7 +147,7 @@ double compute_suitable(Metric metric, const Judged& rows) {
       return std::sqrt(mean_of<squared_error>(rows));
     case Metric::mae:
       if (!label.ordered) return mean_of<absolute_error>(rows);
-      return mean([](const Label& of, const Row& row) {
+      return mean([](const Label& of, const JudgedRow& row) {
         return absolute_error(row.label, class_of(of, row));
       });
     case Metric::r2:
@@ -290,17 +157,16 @@ double compute_suitable(Metric metric, const Judged& rows) {
     case Metric::pinball:
       return mean(mean_pinball_loss);
     case Metric::coverage:
-      return mean([](const Label& of, const Row& row) { return is_covered(of, row) ? 1.0 : 0.0; });
+      return mean(
+          [](const Label& of, const JudgedRow& row) { return is_covered(of, row) ? 1.0 : 0.0; });
     case Metric::deviance:
       return deviance(rows);
     case Metric::d2:
       return d2(rows);
     case Metric::gini:
       return gini(rows);
-    case Metric::balance: {
-      const Totals totals = totals_of(rows);
-      return totals.predictions / totals.labels;
-    }
+    case Metric::balance:
+      return balance(rows);
     case Metric::automatic:
       break;
   }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "objective/amount_metrics.h"
+
+#include <limits>
+
+#include "core/math.h"
+#include "objective/link.h"
+
+namespace espalier {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+double prediction_of(const Label& label, const JudgedRow& row) {
+  float predicted = row.scores[0];
+  apply_link(Link::exponential, static_cast<float>(label.unit), static_cast<float>(row.exposure),
+             {&predicted, 1});
+  return predicted;
+}
+
+// The deviance of a rate y whose mean is m, for the power p of the variance.
+double unit_deviance(double p, double y, double m) {
+  const auto power = [](double x, double exponent) {
+    return x > 0 ? portable_exp(exponent * portable_log(x)) : 0;
+  };
+  if (p == 1) return 2 * ((y > 0 ? y * portable_log(y / m) : 0) - y + m);
+  if (p == 2) return 2 * (y / m - 1 - portable_log(y / m));
+  return 2 * (power(y, 2 - p) / ((1 - p) * (2 - p)) - y * power(m, 1 - p) / (1 - p) +
+              power(m, 2 - p) / (2 - p));
+}
+
+// Of rates, weighted by exposure; `mean` of a row is what is predicted for its exposure.
+template <class Mean>
+double deviance(const Judged& rows, const Mean& mean) {
+  double sum = 0, total = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const JudgedRow row = rows[i];
+    const double weight = row.weight * row.exposure;
+    sum += weight *
+           unit_deviance(rows.label.power, row.label / row.exposure, mean(row) / row.exposure);
+    total += weight;
+  }
+  return sum / total;
+}
+
+struct Totals {
+  double labels = 0;
+  double predictions = 0;
+  double exposure = 0;
+};
+
+Totals totals_of(const Judged& rows) {
+  Totals totals;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const JudgedRow row = rows[i];
+    totals.labels += row.weight * row.label;
+    totals.predictions += row.weight * prediction_of(rows.label, row);
+    totals.exposure += row.weight * row.exposure;
+  }
+  return totals;
+}
+
+}  // namespace
+
+double deviance(const Judged& rows) {
+  return deviance(rows, [&](const JudgedRow& row) { return prediction_of(rows.label, row); });
+}
+
+double d2(const Judged& rows) {
+  const Totals totals = totals_of(rows);
+  const double rate = totals.labels / totals.exposure;
+  const double base = deviance(rows, [&](const JudgedRow& row) { return rate * row.exposure; });
+  return base > 0 ? 1 - deviance(rows) / base : kNan;
+}
+
+// 1 - 2 * the area below the Lorenz curve: rows in the order of their predicted rate, the share of
+// the exposure against the share of the labels.
+double gini(const Judged& rows) {
+  const Totals totals = totals_of(rows);
+  if (!(totals.labels > 0)) return kNan;
+  double area = 0, labels = 0;
+  for (const Tie& tie : ties_of(rows, [](const JudgedRow& row) {
+         return Tie{row.weight * row.exposure, row.weight * row.label};
+       })) {
+    area += tie.first / totals.exposure * (labels + tie.second / 2) / totals.labels;
+    labels += tie.second;
+  }
+  return 1 - 2 * area;
+}
+
+double balance(const Judged& rows) {
+  const Totals totals = totals_of(rows);
+  return totals.predictions / totals.labels;
+}
+
+}  // namespace espalier
