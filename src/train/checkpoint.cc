@@ -112,6 +112,13 @@ void visit_fields(T& finished, Visitor& visit) {
   visit_fields(finished.best, visit);
 }
 
+template <Is<ShorterTraining> T, class Visitor>
+void visit_fields(T& shorter, Visitor& visit) {
+  visit_fields(shorter.result, visit);
+  visit(shorter.epochs, "epochs");
+  visit.list(shorter.history, "history");
+}
+
 template <Is<TrainerState> T, class Visitor>
 void visit_fields(T& trainer, Visitor& visit) {
   visit(trainer.adam.mean, "means");
@@ -144,6 +151,8 @@ void visit_fields(T& fingerprint, Visitor& visit) {
 template <Is<Checkpoint> T, class Visitor>
 void visit_fields(T& checkpoint, Visitor& visit) {
   visit_fields(checkpoint.fingerprint, visit);
+  visit(checkpoint.epochs, "epochs");
+  visit.list(checkpoint.shorter, "shorter trainings");
   visit.list(checkpoint.finished, "finished networks");
   visit_fields(checkpoint.network, visit);
   visit_fields(checkpoint.trainer, visit);

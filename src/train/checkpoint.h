@@ -59,8 +59,18 @@ struct FinishedNetwork {
   Epoch best;
 };
 
+/// The first network as it came out of a training that was not the last one, while the length of
+/// training is being chosen.
+struct ShorterTraining {
+  FinishedNetwork result;
+  int epochs = 0;
+  std::vector<Epoch> history;
+};
+
 struct Checkpoint {
-  Fingerprint fingerprint;
+  Fingerprint fingerprint;               // of the options as they were before the length was chosen
+  int epochs = 0;                        // of the running training
+  std::vector<ShorterTraining> shorter;  // one at most
   std::vector<FinishedNetwork> finished;
   NetworkState network;  // the running member
   TrainerState trainer;

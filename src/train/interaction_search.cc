@@ -14,6 +14,7 @@
 #include "data/pairs.h"
 #include "model/model_data.h"
 #include "objective/loss.h"
+#include "train/held_out.h"
 #include "train/initialize.h"
 #include "train/interactions.h"
 #include "train/screen.h"
@@ -30,8 +31,7 @@ constexpr std::size_t kFolds = 3;
 constexpr std::size_t kMostColumns = 40;  // more are screened one by one first
 constexpr int kScreenBins = 32;
 constexpr int kBins[] = {16, 32, 64};
-constexpr double kStandsOut = 2;       // standard deviations, of the gain that a screen sees
-constexpr double kClear = 3;           // and of the fall of the loss that a network shows
+constexpr double kClear = 2;           // standard deviations, of a gain and of the fall of a loss
 constexpr std::size_t kMostTried = 4;  // pairs
 constexpr float kProbe = 0.25f;        // how far slopes are compared for a curvature
 constexpr std::size_t kTurn = 0;       // of levels: each row is judged at one of them
@@ -39,21 +39,8 @@ constexpr std::size_t kTurn = 0;       // of levels: each row is judged at one o
 // How many rows are searched: enough to see what is worth it. Of a wide table a tenth, so that the
 // search is about a tenth of the time.
 std::size_t rows_to_search(std::size_t rows, std::size_t columns) {
-  constexpr std::size_t kMost = 20'000, kMostOfWide = 4000;
+  constexpr std::size_t kMost = 30'000, kMostOfWide = 4000;
   return std::min(rows, columns <= kMostColumns ? kMost : std::max(kMostOfWide, rows / 10));
-}
-
-// The loss of each row times its weight.
-std::vector<double> losses_of(const Objective& objective, const Dataset& data,
-                              const std::vector<float>& outputs) {
-  std::vector<double> losses;
-  for (std::uint32_t r = 0; r < data.num_rows; ++r) {
-    LossSum sum;
-    float slope;
-    add_losses(objective, data, {&r, 1}, kTurn, &outputs[r], &slope, 1, sum);
-    losses.push_back(sum.loss);
-  }
-  return losses;
 }
 
 // The slope of the loss of each row with respect to the output, times the row's weight.
@@ -79,36 +66,13 @@ void add_slopes(const Objective& objective, const Dataset& data, const std::vect
     rows.curvatures.push_back(std::max(0.0f, (above[r] - below[r]) / (2 * kProbe)));
 }
 
-// Of outputs at all levels, that of each row at its own.
+// Of outputs at all levels, that of each row at the one at which it is screened.
 std::vector<float> at_one_level(const Label& label, const std::vector<float>& outputs) {
   std::vector<float> own;
   const std::size_t levels = label.num_levels();
   for (std::uint32_t r = 0; r < outputs.size() / levels; ++r)
     own.push_back(outputs[r * levels + level_of(label, r, kTurn)]);
   return own;
-}
-
-// How much lower the losses of one network are than those of another on the same rows.
-struct Fall {
-  double mean = 0;
-  double error = 0;
-
-  bool is_clear() const { return mean > 0 && mean > kClear * error; }
-};
-
-Fall fall_of(const std::vector<double>& from, const std::vector<double>& to) {
-  double sum = 0, squares = 0;
-  for (std::size_t r = 0; r < from.size(); ++r) {
-    sum += from[r] - to[r];
-    squares += (from[r] - to[r]) * (from[r] - to[r]);
-  }
-  const auto count = static_cast<double>(from.size());
-  const double mean = sum / count;
-  return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean) / count)};
-}
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 class Search {
@@ -136,12 +100,12 @@ class Search {
     const std::vector<PairGain> standing_out = screen();
     std::vector<double> losses;
     if (!standing_out.empty()) losses = losses_with(chosen);
-    const double before = losses.empty() ? 0 : mean_of(losses);
+    const std::vector<double> before = losses;
     for (const PairGain& pair : standing_out) {
       if (is_stopped()) break;
       std::vector<double> with;
       const PairWish best = best_bins(chosen, {pair.first, pair.second}, with);
-      if (!fall_of(losses, with).is_clear()) continue;
+      if (!fall_of(losses, with).is_clear(kClear)) continue;
       chosen.push_back(best);
       losses = std::move(with);
     }
@@ -151,8 +115,9 @@ class Search {
       why_ = fmt::format("of {} that stand out none lowers the loss of held-out rows clearly",
                          standing_out.size());
     } else {
-      why_ = fmt::format("the loss of held-out rows is {:.3g} % lower",
-                         100 * (1 - mean_of(losses) / before));
+      const Fall fall = fall_of(before, losses);
+      why_ = fmt::format("the loss of held-out rows is {:.1f} deviations lower",
+                         fall.mean / fall.error);
     }
     return chosen;
   }
@@ -184,7 +149,7 @@ class Search {
   }
 
   // Trains a network on the rows of a fold that it does not hold out; returns its outputs for those
-  // that it does, one per row.
+  // that it does, [row][num_scores].
   std::vector<float> outputs_of(const Fold& fold, const Schema& schema,
                                 const SettledOptions& options) {
     const Random random = random_.split(4);
@@ -208,7 +173,7 @@ class Search {
         network, random.split(3));
     trainer.run();
     rows_done_ = before + trainer.rows_done();
-    return at_one_level(schema.label, network_outputs(network, schema.label, fold.held_out, pool_));
+    return network_outputs(network, schema.label, fold.held_out, pool_);
   }
 
   // The losses of the rows that the first fold holds out, with some pairs.
@@ -225,18 +190,21 @@ class Search {
     return losses_of(objective, fold.held_out, outputs_of(fold, schema, p_.options));
   }
 
+  // The finest bins whose loss is within its noise of the lowest: the network to come has more rows
+  // for them.
   PairWish best_bins(std::vector<PairWish> chosen, PairWish pair, std::vector<double>& losses) {
-    PairWish best = pair;
     chosen.push_back(pair);
+    std::vector<std::vector<double>> tried;
     for (const int bins : kBins) {
       chosen.back().bins = bins;
-      std::vector<double> own = losses_with(chosen);
-      if (best.bins == 0 || mean_of(own) < mean_of(losses)) {
-        best = chosen.back();
-        losses = std::move(own);
-      }
+      tried.push_back(losses_with(chosen));
     }
-    return best;
+    const auto lowest = std::ranges::min_element(tried, {}, mean_of);
+    std::size_t finest = tried.size() - 1;
+    while (fall_of(tried[finest], *lowest).is_clear(1)) --finest;
+    pair.bins = kBins[finest];
+    losses = std::move(tried[finest]);
+    return pair;
   }
 
   // Fills the bins of some columns, fold after fold.
@@ -284,13 +252,14 @@ class Search {
     if (columns.size() < 2) return {};
     ScreenRows rows;
     for (const Fold& fold : folds_) {
-      add_slopes({p_.schema.label, fold.train}, fold.held_out, outputs_of(fold, p_.schema, short_),
-                 rows);
+      const Label& label = p_.schema.label;
+      add_slopes({label, fold.train}, fold.held_out,
+                 at_one_level(label, outputs_of(fold, p_.schema, short_)), rows);
       if (is_stopped()) return {};
     }
     fill_bins(columns, rows);
     std::vector<PairGain> pairs = screen_pairs(rows, random_.split(3), pool_);
-    std::erase_if(pairs, [](const PairGain& pair) { return pair.gain <= kStandsOut * pair.error; });
+    std::erase_if(pairs, [](const PairGain& pair) { return pair.gain <= kClear * pair.error; });
     if (pairs.size() > kMostTried) pairs.resize(kMostTried);
     for (PairGain& pair : pairs) {
       pair.first = columns[pair.first];

@@ -64,7 +64,7 @@ TEST(InteractionSearch, FindsTheBoardForEveryTask) {
     const TrainResult found = train(table, board_options());
     EXPECT_THAT(found.options.interactions, ElementsAre(StartsWith("lon*lat:")));
     ASSERT_EQ(found.choices.size(), 1u);
-    EXPECT_THAT(found.choices[0].why, HasSubstr("% lower"));
+    EXPECT_THAT(found.choices[0].why, HasSubstr("deviations lower"));
     TrainOptions plain = board_options();
     plain.interactions = {"none"};
     const double with = found.best[0].valid_metric;

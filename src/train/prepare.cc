@@ -193,7 +193,10 @@ Prepared prepare(const Source& source, const TrainOptions& options, const TrainC
   Prepared p{.options = settle(options, schema.label, schema.features, rows.train.size()),
              .schema = std::move(schema),
              .valid_is_split_off = control.valid == nullptr && source.rows == nullptr,
-             .finds_interactions = finds_interactions(options.architecture)};
+             .finds_interactions = asks_the_table(options.architecture)};
+  p.length_is_open = options.epochs == 0 && options.patience == 0 &&
+                     p.options->schedule == Schedule::cosine && !rows.valid.empty() &&
+                     asks_the_table(options.architecture);
   fit(source, rows, control.valid, p);
   warn_of_close_labels(p.schema.label, control);
   return p;

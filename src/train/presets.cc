@@ -172,7 +172,7 @@ std::string monotonic_dnn(const Request& request) {
 }
 
 constexpr Recipe kOurs;
-constexpr Recipe kDeep = {.finds_interactions = true};
+constexpr Recipe kDeep = {.asks_the_table = true};
 constexpr Recipe kWithoutDecay = {.weight_decay = 0};
 constexpr Recipe kMinMax = {.weight_decay = 0, .rate = 4};  // a row moves one piece of the many
 constexpr Recipe kPaper = {.initialization = Initialization::paper,
@@ -247,9 +247,9 @@ std::vector<std::string> preset_names() {
 
 bool is_preset(std::string_view text) { return find_kind(text) != nullptr; }
 
-bool finds_interactions(std::string_view architecture) {
+bool asks_the_table(std::string_view architecture) {
   const Kind* kind = find_kind(architecture);
-  return kind != nullptr && kind->recipe.finds_interactions;
+  return kind != nullptr && kind->recipe.asks_the_table;
 }
 
 std::optional<Preset> find_preset(const std::string& text, std::size_t rows,

@@ -23,7 +23,7 @@ struct Recipe {
   double calibrator_hessian = 0.005;  // with few rows, which want straight curves; else 0
   int ensemble = 5;                   // with very few rows; else 1
   double rate = 1;                    // of learning, times what suits the number of rows
-  bool finds_interactions = false;    // pairs of columns are searched for
+  bool asks_the_table = false;        // for pairs of columns and for the length of training
 };
 
 struct Preset {
@@ -36,8 +36,8 @@ std::vector<std::string> preset_names();
 /// Whether a text is the name of a preset, with a size or without.
 bool is_preset(std::string_view text);
 
-/// Whether it is a preset for which pairs of columns are searched.
-bool finds_interactions(std::string_view architecture);
+/// Whether it is a preset for which pairs of columns and the length of training are searched.
+bool asks_the_table(std::string_view architecture);
 
 /// The preset of that name for a table of this size; nothing for a list of layers. Throws Error
 /// (argument) for a word that is neither, and for a size that cannot be.

@@ -18,6 +18,7 @@
 #include "serve/compiled.h"
 #include "train/checkpoint.h"
 #include "train/crystal_search.h"
+#include "train/held_out.h"
 #include "train/initialize.h"
 #include "train/interaction_search.h"
 #include "train/interactions.h"
@@ -62,15 +63,20 @@ void require_proof(const ModelData& model) {
   });
 }
 
+// The length of training: a longer one must lower the loss by so many standard deviations, and may
+// be so long.
+constexpr double kClearlyLower = 1;
+constexpr int kMostTimesAsLong = 8;
+constexpr std::int64_t kMostRowsOfALength = 8'000'000;
+
 // Trains the members one after another, reports as it goes and writes checkpoints.
 class Session {
  public:
-  Session(const Prepared& prepared, const TrainControl& control, CheckpointFile& file,
-          ThreadPool& pool, Stopwatch watch)
+  Session(Prepared& prepared, const TrainControl& control, CheckpointFile& file, ThreadPool& pool,
+          Stopwatch watch)
       : p_(prepared), control_(control), file_(file), pool_(pool), watch_(watch) {
     progress_.options = &*p_.options;
     progress_.metric = p_.options->metric;
-    progress_.rows_total = rows_before(p_.options->ensemble + 1);
     model_->schema = p_.schema;
     model_->calibrators = p_.options->monotone_calibrators;
     if (p_.options->ensemble > 1 && p_.valid_is_split_off && p_.valid.num_rows > 0)
@@ -81,15 +87,19 @@ class Session {
   TrainResult run(std::optional<Checkpoint> checkpoint) {
     if (checkpoint) {
       require_same_run(*checkpoint);
+      restore_length(*checkpoint);
       restore_finished(*checkpoint);
     }
+    progress_.rows_total = rows_before(p_.options->ensemble + 1);
     for (int m = static_cast<int>(best_.size()) + 1; m <= p_.options->ensemble; ++m) {
       if (m > 1 && control_.stop.stop_requested()) break;
-      const Epoch best = train_member(m, checkpoint);
+      const Epoch best =
+          m == 1 && p_.length_is_open ? train_first(checkpoint) : train_member(m, checkpoint);
       if (best.epoch == 0) {  // stopped before it had learned anything
         model_->members.pop_back();
         break;
       }
+      if (rotation_) rotation_->judge(m, model_->members.back(), rotation_->part(m).valid, pool_);
       best_.push_back(best);
       checkpoint.reset();
     }
@@ -132,8 +142,7 @@ class Session {
 
   // Rows that a search and all members before this one train on.
   std::int64_t rows_before(int member) const {
-    return p_.search_rows +
-           static_cast<std::int64_t>(p_.train.num_rows) * p_.options->epochs * (member - 1);
+    return p_.search_rows + rows_of(p_.options->epochs) * (member - 1);
   }
 
   Random random_of(int member) const {
@@ -178,8 +187,90 @@ class Session {
     if (checkpoint) resume(*checkpoint, trainer);
     Epoch best = trainer.run();
     best.member = member;
-    if (rotation_ && best.epoch > 0) rotation_->judge(member, network, part->valid, pool_);
     return best;
+  }
+
+  // A whole training of the first network.
+  struct Training {
+    Network network;
+    Epoch best;
+    std::vector<Epoch> history;
+    int epochs;
+    std::vector<double> losses;  // of the validation rows
+  };
+
+  // Takes the first network out of the model.
+  Training take_first(const Epoch& best) {
+    Network& network = model_->members.back();
+    const std::vector<float> outputs = network_outputs(network, p_.schema.label, p_.valid, pool_);
+    Training training{std::move(network), best, std::move(history_), p_.options->epochs,
+                      losses_of({p_.schema.label, p_.train}, p_.valid, outputs)};
+    model_->members.pop_back();
+    history_.clear();
+    return training;
+  }
+
+  // Puts the training before the last one back.
+  Epoch use_shorter() {
+    p_.search_rows += rows_of(p_.options->epochs) - rows_of(shorter_->epochs);
+    set_epochs(shorter_->epochs);
+    model_->members.push_back(std::move(shorter_->network));
+    history_ = std::move(shorter_->history);
+    const Epoch best = shorter_->best;
+    shorter_.reset();
+    return best;
+  }
+
+  void set_epochs(int epochs) {
+    TrainOptions options = *p_.options;
+    options.epochs = epochs;
+    p_.options = SettledOptions(std::move(options));
+    progress_.rows_total = rows_before(p_.options->ensemble + 1);
+  }
+
+  // The first network, again from the start and twice as long while that lowers the loss of the
+  // validation rows clearly. Whatever the length, it is the network that --epochs gives.
+  Epoch train_first(std::optional<Checkpoint>& checkpoint) {
+    std::string why;
+    for (;;) {
+      const Epoch best = train_member(1, checkpoint);
+      checkpoint.reset();
+      if (control_.stop.stop_requested()) {
+        if (!shorter_) return best;
+        model_->members.pop_back();
+        return use_shorter();
+      }
+      Training own = take_first(best);
+      if (shorter_) {
+        const Fall fall = fall_of(shorter_->losses, own.losses);
+        if (!fall.is_clear(kClearlyLower)) {
+          p_.choices.push_back(
+              {"epochs", std::to_string(shorter_->epochs),
+               fmt::format("{}with {} {}", why, own.epochs,
+                           why.empty() ? "the loss of the validation rows is not clearly "
+                                         "lower"
+                                       : "not")});
+          return use_shorter();
+        }
+        why += fmt::format(
+            "the loss of the validation rows is {:.1f} deviations lower than with "
+            "{}, ",
+            fall.mean / fall.error, shorter_->epochs);
+      }
+      shorter_ = std::move(own);
+      const int longer = 2 * shorter_->epochs;
+      if (rows_of(longer) > kMostRowsOfALength || longer > kMostTimesAsLong * first_epochs_) {
+        p_.choices.push_back(
+            {"epochs", std::to_string(shorter_->epochs), why + "no more are tried"});
+        return use_shorter();
+      }
+      p_.search_rows += rows_of(shorter_->epochs);
+      set_epochs(longer);
+    }
+  }
+
+  std::int64_t rows_of(int epochs) const {
+    return static_cast<std::int64_t>(p_.train.num_rows) * epochs;
   }
 
   void after_steps(std::int64_t rows, double loss) {
@@ -200,11 +291,16 @@ class Session {
   void write_checkpoint(const Trainer& trainer) {
     if (!file_.wanted() || p_.search_stopped) return;
     Checkpoint checkpoint{.fingerprint = fingerprint_,
+                          .epochs = p_.options->epochs,
                           .network = state_of(model_->members.back()),
                           .trainer = trainer.state(),
                           .history = history_};
     for (std::size_t m = 0; m < best_.size(); ++m)
       checkpoint.finished.push_back({state_of(model_->members[m]), best_[m]});
+    if (shorter_) {
+      checkpoint.shorter.push_back(
+          {{state_of(shorter_->network), shorter_->best}, shorter_->epochs, shorter_->history});
+    }
     file_.write(checkpoint);
   }
 
@@ -220,6 +316,21 @@ class Session {
       throw Error(ErrorKind::argument,
                   fmt::format("{}: the checkpoint is of another run: {}", file_.path(), other));
     }
+  }
+
+  // The length that was being tried, or has been chosen when the first network is finished.
+  void restore_length(const Checkpoint& checkpoint) {
+    if (!p_.length_is_open) return;
+    if (checkpoint.epochs < first_epochs_ || checkpoint.shorter.size() > 1)
+      require_fits("its length of training is none that is tried");
+    for (const ShorterTraining& shorter : checkpoint.shorter) {
+      require_fits(restore(shorter.result.network, add_network(1)));
+      history_ = shorter.history;
+      set_epochs(shorter.epochs);
+      shorter_ = take_first(shorter.result.best);
+    }
+    p_.search_rows += rows_of(checkpoint.epochs - first_epochs_);  // the lengths before it
+    set_epochs(checkpoint.epochs);
   }
 
   void restore_finished(const Checkpoint& checkpoint) {
@@ -250,7 +361,7 @@ class Session {
     control_.progress(progress_);
   }
 
-  const Prepared& p_;
+  Prepared& p_;  // of which the length of training may still change
   const TrainControl& control_;
   CheckpointFile& file_;
   ThreadPool& pool_;
@@ -259,7 +370,9 @@ class Session {
   std::optional<Rotation> rotation_;  // of the rows that the networks of an ensemble hold out
   Progress progress_{};
   std::shared_ptr<ModelData> model_ = std::make_shared<ModelData>();
-  std::vector<Epoch> best_;  // of the finished members
+  const int first_epochs_ = p_.options->epochs;
+  std::optional<Training> shorter_;  // while the length is chosen: the training before this one
+  std::vector<Epoch> best_;          // of the finished members
   std::vector<Epoch> history_;
 };
 
