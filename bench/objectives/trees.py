@@ -54,7 +54,12 @@ def fit_xgboost(problem, loss, settings, seed, threads):
                             evals=[(matrix(problem.valid), "valid")], verbose_eval=False,
                             early_stopping_rounds=PATIENCE)
     best = booster[:booster.best_iteration + 1]
-    return lambda rows: best.predict(matrix(rows))
+
+    def predict(rows):
+        return best.predict(matrix(rows))
+
+    predict.rounds = booster.best_iteration + 1
+    return predict
 
 
 def fit_lightgbm(problem, loss, settings, seed, threads, alpha=None):

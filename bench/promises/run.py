@@ -7,9 +7,9 @@
 #
 # A table has five columns of which the first must raise the prediction. Random rows walk along it,
 # through values that lie next to each other, and each step that lowers a prediction by any amount
-# counts; of grades, whose probabilities are added up here, by more than 1e-6. Of three quantiles the
-# rows where a higher one is below a lower one count too. Prints a Markdown table. Wants the Python
-# package and the peers in one Python: make bench-promises.
+# counts; of grades, whose probabilities are added up here, by more than 1e-6. Of three quantiles
+# the rows where a higher one is below a lower one count too. Prints a Markdown table. Wants the
+# Python package and the peers in one Python: make bench-promises.
 import argparse
 import json
 import sys
