@@ -3,7 +3,8 @@
 #
 #   peer_NAME.py SECONDS THREADS FOLDER ...
 #
-# Random search on the first folder for SECONDS, then a fit with the best settings on every folder.
+# Random search on the first folder for SECONDS, then a fit with the best settings on every folder;
+# all of it again without the directions, for what they cost and what proven models can reach.
 # As in `espalier tune`, trials have one thread each and run side by side, one that is not finished
 # in time does not count, and the validation rows judge; a folder without any is cut into folds.
 import itertools
@@ -71,8 +72,15 @@ def tune(data, known, draw, fit, seconds, workers):
     return settings, rounds, loss, len(finished)
 
 
+def load(folder, free):
+    data = peers.Data(folder)
+    if free:
+        data.signs = [0] * len(data.signs)
+    return data
+
+
 def compete(package, known, draw, fit):
-    """Tunes, fits, and reports a line a folder.
+    """Tunes, fits, and reports a line a folder: with the directions, then without.
 
     known: settings of the first trials, good ones
     draw(random): settings of another trial
@@ -80,14 +88,17 @@ def compete(package, known, draw, fit):
         most so many rounds, of which the validation rows, where there are any, choose the best
     """
     seconds, threads, *folders = sys.argv[1:]
-    settings, rounds, loss, trials = tune(peers.Data(folders[0]), known, draw, fit, float(seconds),
-                                          int(threads))
-    for seed, folder in enumerate(folders, 1):
-        data = peers.Data(folder)
-        start = time.perf_counter()
-        predict, _ = fit(data, {**settings, "seed": seed},
-                         ROUNDS if "valid" in data.parts else rounds, int(threads))
-        fit_seconds = time.perf_counter() - start
-        peers.report(contender=package, version=peers.version(package), settings=settings,
-                     tuned_loss=loss, trials=trials, seconds=fit_seconds,
-                     predictions=predict(data.parts["test"][0]).tolist())
+    # Both searches come first: they fork, and fits start threads.
+    found = {free: tune(load(folders[0], free), known, draw, fit, float(seconds), int(threads))
+             for free in (False, True)}
+    for free, (settings, rounds, loss, trials) in found.items():
+        contender = f"{package}, free" if free else package
+        for seed, folder in enumerate(folders, 1):
+            data = load(folder, free)
+            start = time.perf_counter()
+            predict, _ = fit(data, {**settings, "seed": seed},
+                             ROUNDS if "valid" in data.parts else rounds, int(threads))
+            fit_seconds = time.perf_counter() - start
+            peers.report(contender=contender, version=peers.version(package), settings=settings,
+                         tuned_loss=loss, trials=trials, seconds=fit_seconds,
+                         predictions=predict(data.parts["test"][0]).tolist())

@@ -5,7 +5,7 @@
 #
 # `espalier tune` on the rows of the first folder for SECONDS, then `espalier train` with what it
 # found on every folder, as an ensemble. The networks of an ensemble take their validation rows in
-# turn. A folder without validation rows is tuned by folds and trained without any; there the
+# turn. With 0 seconds there are the defaults only. A folder without validation rows is tuned by folds and trained without any; there the
 # defaults are an ensemble already.
 import json
 import sys
@@ -24,10 +24,12 @@ def variants_of(folder, tuned):
     options = ["--config", folder / "options.json"]
     if not (folder / "all.csv").exists():
         rows = [folder / "train.csv"]
-        return {"defaults": rows + options, "tuned": [*rows, "--config", tuned]}
+        defaults = {"defaults": rows + options}
+        return defaults | ({"tuned": [*rows, "--config", tuned]} if tuned else {})
+    defaults = {"defaults": [folder / "train.csv", "--valid", folder / "valid.csv", *options]}
     all_rows = [folder / "all.csv", "--ensemble", ENSEMBLE]
-    return {"defaults": [folder / "train.csv", "--valid", folder / "valid.csv", *options],
-            "ensemble": all_rows + options, "tuned": [*all_rows, "--config", tuned]}
+    return defaults | ({"ensemble": all_rows + options, "tuned": [*all_rows, "--config", tuned]}
+                       if tuned else {})
 
 
 def tune(folder, seconds, threads, scratch):
@@ -60,7 +62,9 @@ def main():
     folders = [Path(folder) for folder in folders]
     version = output_of("--version").strip()
     with tempfile.TemporaryDirectory() as scratch:
-        tuned, search = tune(folders[0], float(seconds), threads, Path(scratch))
+        tuned, search = None, {}
+        if float(seconds) > 0:
+            tuned, search = tune(folders[0], float(seconds), threads, Path(scratch))
         for seed, folder in enumerate(folders, 1):
             for name, arguments in variants_of(folder, tuned).items():
                 peers.report(contender=f"espalier, {name}", version=version,

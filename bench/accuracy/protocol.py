@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from program import tables
 
-TABLES = ("adult", "compas", "blog", "auto-mpg", "heart", "credit")
+TABLES = ("adult", "california", "bank", "compas", "blog", "auto-mpg", "heart", "credit")
 CROSS_VALIDATED = ("auto-mpg", "heart")
 FOLDS = 5
 

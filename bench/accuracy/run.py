@@ -70,6 +70,8 @@ def over_seeds(lines, metric):
         seeds.setdefault(line["seed"], []).append(line["metrics"][metric])
     means = [statistics.mean(values) for values in seeds.values()]
     scale, places, unit = (100, 2, " %") if metric == "accuracy" else (1, 4, "")
+    if statistics.mean(means) > 1000:
+        places = 0
     deviation = f" ± {scale * statistics.stdev(means):.{places}f}" if len(means) > 1 else ""
     return f"{scale * statistics.mean(means):.{places}f}{deviation}{unit}"
 
@@ -101,7 +103,7 @@ def arguments():
     parser.add_argument("tables", nargs="*", metavar="TABLE",
                         help=f"of {', '.join(protocol.TABLES)}; all")
     parser.add_argument("--peers", metavar="PYTHON", help="also run the peers, by this Python")
-    parser.add_argument("--seconds", type=float, default=60, help="to tune, a contender and table")
+    parser.add_argument("--seconds", type=float, default=60, help="to tune, a contender and table; 0: the defaults, and one trial a peer")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--json", metavar="FILE", default=contenders.BUILD / "accuracy.json")
@@ -109,8 +111,8 @@ def arguments():
     if unknown := set(args.tables) - set(protocol.TABLES):
         parser.error(f"no table {', '.join(sorted(unknown))}; there are "
                      f"{', '.join(protocol.TABLES)}")
-    if args.seconds <= 0 or args.seeds < 1:
-        parser.error("--seconds and --seeds must be above 0")
+    if args.seconds < 0 or args.seeds < 1:
+        parser.error("--seconds must not be below 0, and --seeds not below 1")
     return args
 
 
