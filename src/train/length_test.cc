@@ -143,6 +143,27 @@ TEST(Length, AStoppedRunThatIsResumedGivesTheSameBytes) {
   }
 }
 
+// The longer training is the one that is not chosen.
+TEST(Length, AResumedRunRemembersTheShorterTraining) {
+  const Table table = waves(700, 0);
+  const TrainResult whole = train(table, slow_options());
+  const TemporaryFolder folder;
+  std::stop_source stop;
+  const TrainControl control{.progress =
+                                 [&](const Progress& now) {
+                                   if (now.options->epochs > whole.options.epochs)
+                                     stop.request_stop();
+                                 },
+                             .stop = stop.get_token(),
+                             .checkpoint = folder.path(),
+                             .checkpoint_seconds = 1000};
+  EXPECT_TRUE(train(table, slow_options(), control).stopped);
+  const TrainControl resumed{.checkpoint = folder.path(), .resume = true};
+  const TrainResult again = train(table, slow_options(), resumed);
+  EXPECT_EQ(again.options.epochs, whole.options.epochs);
+  EXPECT_TRUE(again.model.to_bytes() == whole.model.to_bytes());
+}
+
 TEST(Length, AStopDuringALongerTrainingKeepsTheShorterOne) {
   const Table table = waves(600, 1);
   std::stop_source stop;
