@@ -61,9 +61,11 @@ int continuous_keypoints_for(bool is_preset, const std::optional<LayerSpec>& cal
   return rows < 50000 ? 15 : 60;
 }
 
-int batch_size_for(std::size_t rows) {
+// Counts and amounts are mostly 0, and a few large ones are noise that larger batches average.
+int batch_size_for(std::size_t rows, const Label& label) {
+  const int most = label.has_log_link() ? 2048 : 256;
   int batch = 32;
-  while (batch < 256 && static_cast<std::size_t>(batch) * 100 < rows) batch *= 2;
+  while (batch < most && static_cast<std::size_t>(batch) * 100 < rows) batch *= 2;
   return batch;
 }
 
@@ -101,7 +103,7 @@ SettledOptions settle(TrainOptions options, const Label& label,
   choose(options.continuous_keypoints, 0,
          continuous_keypoints_for(preset.has_value(), calibrators, rows));
   choose(options.ensemble, 0, preset && rows < 5000 ? recipe.ensemble : 1);
-  choose(options.batch_size, 0, batch_size_for(rows));
+  choose(options.batch_size, 0, batch_size_for(rows, label));
   choose(options.epochs, 0, epochs_for(rows, options.batch_size, label.num_levels()));
   if (leaves_interactions_open(options.interactions)) options.interactions = {"none"};
   return SettledOptions(std::move(options));
