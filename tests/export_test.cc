@@ -163,7 +163,7 @@ Model lattice_model(Random& random, const std::string& architecture) {
 TEST(Header, GivesTheBitsOfThePredictor) {
   Random random(19);
   std::vector<ExportCase> cases = {case_of(loan_model()), case_of(hostile_model(random))};
-  for (int i = 0; i < 6; ++i) cases.push_back(case_of(random_model(random)));
+  for (int i = 0; i < effort(6, 2); ++i) cases.push_back(case_of(random_model(random)));
   cases.push_back(case_of(lattice_model(random, "cal(6) lin(37) cal(4,-2:2) lat(37x1) sum")));
   cases.push_back(case_of(lattice_model(random, "cal(6) lin(170) lat(17x10) lin(1)")));
   cases.push_back(several_scores(random_one_score_model(random)));
@@ -233,7 +233,7 @@ TEST(Header, KnowsTheWordsAsThePredictorDoes) {
 void expect_no_fall(std::size_t pairs) {
   Random random(5);
   std::vector<Model> models = {loan_model()};
-  for (int i = 0; i < 4; ++i) models.push_back(random_model(random));
+  for (int i = 0; i < effort(4, 1); ++i) models.push_back(random_model(random));
   std::vector<ExportCase> cases;
   for (const Model& model : models) cases.push_back(case_of(model));
   const CompiledHeaders headers(cases, kCompilers.back());

@@ -182,8 +182,7 @@ def test_a_weight_of_what_is_no_class_is_refused(class_weight, message):
 
 @pytest.mark.parametrize("options, kind, message", [
     ({"row": 3}, TypeError, "no option 'row'; the options are kind, rows, numbers, categories, "
-     "missing, "
-                            "truth, seed"),
+                            "missing, truth, seed"),
     ({"rows": "many"}, espalier.Error, "simulate: rows: 'many' is not a whole number"),
     ({"rows": 2.5}, espalier.Error, "rows: 2.5 is not a whole number"),
     ({"seed": -1}, espalier.Error, "seed: -1 is not a whole number, 0 or more"),

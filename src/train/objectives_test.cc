@@ -66,7 +66,7 @@ std::vector<Kind> all_kinds() {
   return kinds;
 }
 
-constexpr std::int64_t kRows = effort(900, 200), kRowsToLearn = effort(3000, 1000);
+constexpr std::int64_t kRows = effort(900, 200), kRowsToLearn = 3000;
 constexpr std::size_t kPairs = effort(20'000, 1000);
 
 Table table_of(const Kind& kind, std::int64_t rows = kRows) {
@@ -215,6 +215,7 @@ double metric_of(const Evaluation& evaluation, Metric metric) {
 }
 
 TEST(EveryKindOfLabel, LearnsMoreThanTheModelWithoutFeatures) {
+  if (effort(false, true)) GTEST_SKIP() << "sanitizers do not judge quality";
   for (const Kind& kind : all_kinds()) {
     const Table table = table_of(kind, kRowsToLearn);
     TrainOptions options = kind.options;
