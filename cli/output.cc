@@ -9,11 +9,11 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 
 #include "espalier/csv.h"
 #include "espalier/error.h"
+#include "espalier/output_file.h"
 #include "espalier/text.h"
 #include "signals.h"
 
@@ -22,79 +22,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error cannot_write(const std::string& path) {
-  const std::string place = path == "-" ? "standard output" : path;
-  const char* const reason = errno == 0 ? "write error" : std::strerror(errno);
-  return Error(ErrorKind::file, fmt::format("{}: cannot be written: {}", place, reason));
-}
-
 std::string folder_of(const std::string& path) {
   const std::string folder = fs::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
 }
 
-// A temporary file stands in for a plain one only: renaming would replace a device or a link.
+// An OutputFile writes a device or a pipe straight, and a plain file through its folder.
 bool replaceable(const std::string& path) {
   std::error_code ignored;
   const fs::file_type type = fs::symlink_status(path, ignored).type();
   return type == fs::file_type::not_found || type == fs::file_type::regular;
 }
 
-// A file under a temporary name until close() gives it its own; "-" is standard output, and what is
-// no plain file (a device, a pipe) is written straight.
-class OutputFile {
- public:
-  explicit OutputFile(const std::string& path)
-      : path_(path), temporary_(temporary_name(path)), remove_on_signal_([this] {
-          remove_temporary();
-          return SignalAnswer::Answer::end;
-        }) {
+// Writes to a file, which a signal leaves as it was, or, for "-", to standard output.
+// fill(write) gives the text to write(), piece by piece.
+template <class Fill>
+void write_output(const std::string& path, Fill fill) {
+  if (path == "-") {
     errno = 0;
-    if (path_ == "-") return;
-    file_.open(temporary_.empty() ? path_ : temporary_, std::ios::binary);
-    if (!file_) throw cannot_write(path_);
+    fill([](std::string_view text) { std::cout << text; });
+    if (std::cout.flush()) return;
+    const char* const reason = errno == 0 ? "write error" : std::strerror(errno);
+    throw Error(ErrorKind::file, fmt::format("cannot write standard output: {}", reason));
   }
-
-  ~OutputFile() { remove_temporary(); }
-
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  void write(std::string_view text) { stream() << text; }
-
-  void write(const Table& table) {
-    try {
-      write_csv(table, stream());
-    } catch (const Error&) {
-      throw cannot_write(path_);  // which knows the place and the reason
-    }
-  }
-
-  void close() {
-    stream().flush();
-    if (path_ != "-") file_.close();
-    if (!stream()) throw cannot_write(path_);
-    if (temporary_.empty()) return;
-    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) throw cannot_write(path_);
-  }
-
- private:
-  static std::string temporary_name(const std::string& path) {
-    return path != "-" && replaceable(path) ? fmt::format("{}.{}.tmp", path, ::getpid()) : "";
-  }
-
-  void remove_temporary() const {
-    std::error_code ignored;
-    if (!temporary_.empty()) fs::remove(temporary_, ignored);
-  }
-
-  std::ostream& stream() { return path_ == "-" ? std::cout : file_; }
-
-  const std::string path_;
-  const std::string temporary_;  // empty: written straight
-  std::ofstream file_;
-  const SignalAnswer remove_on_signal_;
-};
+  OutputFile file(path);
+  const SignalAnswer discard_on_signal([&file] {
+    file.discard();
+    return SignalAnswer::Answer::end;
+  });
+  fill([&file](std::string_view text) { file.write(text); });
+  file.close();
+}
 
 void require_writable(const std::string& path) {
   const auto fail = [&path](const std::string& what) {
@@ -188,9 +146,7 @@ void tell(std::string_view text) noexcept try {
 }
 
 void write_text(std::string_view text, const std::string& path) {
-  OutputFile out(path);
-  out.write(text);
-  out.close();
+  write_output(path, [text](const auto& write) { write(text); });
 }
 
 void print(std::string_view text) { write_text(text, "-"); }
@@ -214,9 +170,7 @@ void check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile
 }
 
 void write_table(const Table& table, const std::string& path) {
-  OutputFile file(path);
-  file.write(table);
-  file.close();
+  write_output(path, [&table](const auto& write) { write_csv(table, write); });
 }
 
 }  // namespace espalier

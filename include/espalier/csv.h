@@ -2,6 +2,7 @@
 // Reading and writing tables as comma-separated values.
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <string>
@@ -73,5 +74,8 @@ bool means_missing(std::string_view cell, const std::vector<std::string>& missin
 /// quoted where they must be. Throws Error (argument) if a column has not num_rows cells or a code
 /// without a word, and Error (file) if the stream fails.
 void write_csv(const Table& table, std::ostream& out);
+
+/// The same by a function that takes the text piece by piece; what it throws comes through.
+void write_csv(const Table& table, const std::function<void(std::string_view)>& write);
 
 }  // namespace espalier

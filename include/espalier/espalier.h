@@ -12,6 +12,7 @@
 #include "espalier/metrics.h"
 #include "espalier/model.h"
 #include "espalier/options.h"
+#include "espalier/output_file.h"
 #include "espalier/outputs.h"
 #include "espalier/predictor.h"
 #include "espalier/report.h"

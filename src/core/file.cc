@@ -10,18 +10,19 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <memory>
 #include <new>
-#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "espalier/error.h"
+#include "espalier/output_file.h"
 
 namespace espalier {
 namespace {
@@ -43,8 +44,8 @@ class Descriptor {
  public:
   Descriptor(const std::string& path, int flags, mode_t mode = 0)
       : fd_(retry([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); })) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
   ~Descriptor() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -97,54 +98,6 @@ bool is_running(pid_t process) {
   return process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH);
 }
 
-// A new file in `folder` that is deleted again unless it is renamed.
-class TemporaryFile {
- public:
-  TemporaryFile(const std::filesystem::path& folder, const std::string& target) : target_(target) {
-    // Not mkstemp: only open() gives a new file the permissions that the umask asks for.
-    for (int attempt = 0;; ++attempt) {
-      path_ = folder /
-              fmt::format("{}{}-{}{}", kTemporaryPrefix, ::getpid(), attempt, kTemporarySuffix);
-      fd_.emplace(path_, O_WRONLY | O_CREAT | O_EXCL, 0666);
-      if (fd_->is_open()) return;
-      if (errno != EEXIST) throw_file_error("write", target_, errno);
-    }
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    if (!path_.empty()) ::unlink(path_.c_str());
-  }
-
-  void set_mode(mode_t mode) {
-    if (::fchmod(fd_->get(), mode) != 0) throw_file_error("write", target_, errno);
-  }
-
-  void write(std::string_view bytes) {
-    write_all(fd_->get(), bytes, target_);
-    if (retry([&] { return ::fsync(fd_->get()); }) != 0 || !fd_->close()) {
-      throw_file_error("write", target_, errno);
-    }
-  }
-
-  void rename_to_target() {
-    if (::rename(path_.c_str(), target_.c_str()) != 0) throw_file_error("write", target_, errno);
-    path_.clear();
-  }
-
- private:
-  std::string target_;
-  std::string path_;
-  std::optional<Descriptor> fd_;
-};
-
-void write_straight(const std::string& path, std::string_view bytes) {
-  Descriptor file(path, O_WRONLY);
-  if (!file.is_open()) throw_file_error("write", path, errno);
-  write_all(file.get(), bytes, path);
-  if (!file.close()) throw_file_error("write", path, errno);
-}
-
 std::filesystem::path folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   return folder.empty() ? "." : folder;
@@ -157,14 +110,15 @@ void sync_folder(const std::filesystem::path& folder) {
   if (descriptor.is_open()) ::fsync(descriptor.get());
 }
 
-void replace_file(const std::string& path, std::string_view bytes, const struct stat* old) {
-  if (old != nullptr && ::access(path.c_str(), W_OK) != 0) throw_file_error("write", path, errno);
-  const std::filesystem::path folder = folder_of(path);
-  TemporaryFile temporary(folder, path);
-  if (old != nullptr) temporary.set_mode(old->st_mode & 07777);
-  temporary.write(bytes);
-  temporary.rename_to_target();
-  sync_folder(folder);
+// A new file in `folder`, open for writing, and its path.
+std::pair<Descriptor, std::string> make_temporary(const std::filesystem::path& folder) {
+  // Not mkstemp: only open() gives a new file the permissions that the umask asks for.
+  for (int attempt = 0;; ++attempt) {
+    const std::string path =
+        folder / fmt::format("{}{}-{}{}", kTemporaryPrefix, ::getpid(), attempt, kTemporarySuffix);
+    Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (file.is_open() || errno != EEXIST) return {std::move(file), path};
+  }
 }
 
 }  // namespace
@@ -188,13 +142,62 @@ FileBytes read_file(const std::string& path) {
   return FileBytes(read_all(file.get(), path));
 }
 
-void write_file_atomically(const std::string& path, std::string_view bytes) {
+struct OutputFile::State {
+  std::string target;
+  std::string temporary;
+  Descriptor file;
+  std::atomic<bool> is_temporary;  // under that name now; else the target is written straight
+};
+
+OutputFile::OutputFile(const std::string& path) {
   struct stat status;
-  if (::stat(path.c_str(), &status) != 0) return replace_file(path, bytes, nullptr);
+  const bool exists = ::stat(path.c_str(), &status) == 0;
   std::error_code failure;
-  const std::string target = std::filesystem::canonical(path, failure);  // keeps symbolic links
-  if (!S_ISREG(status.st_mode) || failure) return write_straight(path, bytes);
-  replace_file(target, bytes, &status);
+  const std::string target =
+      exists ? std::filesystem::canonical(path, failure).string() : path;  // keeps symbolic links
+  if (exists && (!S_ISREG(status.st_mode) || failure)) {
+    state_.reset(new State{path, "", Descriptor(path, O_WRONLY), false});
+    if (!state_->file.is_open()) throw_file_error("write", path, errno);
+    return;
+  }
+  if (exists && ::access(target.c_str(), W_OK) != 0) throw_file_error("write", path, errno);
+  auto [file, temporary] = make_temporary(folder_of(target));
+  if (!file.is_open()) throw_file_error("write", path, errno);
+  state_.reset(new State{target, temporary, std::move(file), true});
+  if (exists && ::fchmod(state_->file.get(), status.st_mode & 07777) != 0) {
+    const int code = errno;
+    discard();
+    throw_file_error("write", path, code);
+  }
+}
+
+OutputFile::~OutputFile() { discard(); }
+
+void OutputFile::write(std::string_view bytes) {
+  write_all(state_->file.get(), bytes, state_->target);
+}
+
+void OutputFile::close() {
+  State& state = *state_;
+  const bool is_synced =
+      !state.is_temporary || retry([&] { return ::fsync(state.file.get()); }) == 0;
+  if (!is_synced || !state.file.close()) throw_file_error("write", state.target, errno);
+  if (!state.is_temporary) return;
+  if (::rename(state.temporary.c_str(), state.target.c_str()) != 0) {
+    throw_file_error("write", state.target, errno);
+  }
+  state.is_temporary = false;
+  sync_folder(folder_of(state.target));
+}
+
+void OutputFile::discard() noexcept {
+  if (state_->is_temporary.exchange(false)) ::unlink(state_->temporary.c_str());
+}
+
+void write_file_atomically(const std::string& path, std::string_view bytes) {
+  OutputFile file(path);
+  file.write(bytes);
+  file.close();
 }
 
 void remove_stale_temporaries(const std::string& folder) {

@@ -39,10 +39,7 @@ class FileBytes {
 // unreadable.
 FileBytes read_file(const std::string& path);
 
-// Writes a file so that, whatever happens, `path` holds the old bytes or the new ones: a temporary
-// file beside it is written, synced and renamed. Permission bits of an existing file and links to
-// it are kept. A device or a pipe, which renaming would replace, is written straight. Throws Error
-// (file).
+// Writes a whole OutputFile. Throws Error (file).
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
 // Deletes the temporary files of processes that were killed while they wrote into `folder`. Those

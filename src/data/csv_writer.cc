@@ -66,7 +66,7 @@ void append_cell(std::string& out, const Column& column, std::size_t row) {
 
 }  // namespace
 
-void write_csv(const Table& table, std::ostream& out) {
+void write_csv(const Table& table, const std::function<void(std::string_view)>& write) {
   for (const Column& column : table.columns) check_column(column, table.num_rows);
   std::string text;
   for (const Column& column : table.columns) {
@@ -83,11 +83,15 @@ void write_csv(const Table& table, std::ostream& out) {
     if (text.size() == start) text += "\"\"";  // an empty line might be passed over
     text += '\n';
     if (text.size() >= kFlushSize) {
-      out.write(text.data(), static_cast<std::streamsize>(text.size()));
+      write(text);
       text.clear();
     }
   }
-  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  write(text);
+}
+
+void write_csv(const Table& table, std::ostream& out) {
+  write_csv(table, [&out](std::string_view text) { out << text; });
   if (!out) throw Error(ErrorKind::file, "cannot write the table");
 }
 
