@@ -8,6 +8,7 @@
 #include "espalier/choices.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
+#include "espalier/explain.h"
 #include "espalier/export.h"
 #include "espalier/metrics.h"
 #include "espalier/model.h"

@@ -163,7 +163,8 @@ inline std::string random_architecture(Random& random) {
 inline Network random_network(const Schema& schema, MonotoneCalibrators calibrators,
                               const std::string& architecture, const Random& wiring,
                               Random& random) {
-  Network network(parse_architecture(architecture), input_wires(schema), calibrators, wiring);
+  Network network(parse_architecture(architecture), input_wires(schema), calibrators, wiring,
+                  kMaxParameters, static_cast<int>(schema.label.num_outputs()));
   for (int l = 0; l < network.num_layers(); ++l) {
     Layer& layer = network.layer(l);
     float* params = network.params().data() + network.offset(l);
