@@ -77,23 +77,19 @@ void Rotation::judge(int network, const Network& trained, const Dataset& valid, 
   }
 }
 
-std::size_t Rotation::num_judged() const {
-  return static_cast<std::size_t>(
-      std::count_if(counts_.begin(), counts_.end(), [](int count) { return count > 0; }));
-}
-
-std::vector<MetricValue> Rotation::metrics(const Label& label) const {
+Rotation::Judged Rotation::judged(const Label& label) const {
   const std::size_t num_scores = label.num_scores();
-  Dataset judged;
-  std::vector<float> scores;
+  Judged judged;
+  judged.rows.num_features = prepared_.train.num_features;
   for (std::uint32_t row = 0; row < order_.size(); ++row) {
     if (counts_[row] == 0) continue;
-    append(row, false, judged);
-    const double offset = judged.offset(judged.num_rows - 1);
+    append(row, false, judged.rows);
+    const double offset = judged.rows.offset(judged.rows.num_rows - 1);
     for (std::size_t s = 0; s < num_scores; ++s)
-      scores.push_back(score_of(label, s, sums_[row * num_scores + s] / counts_[row], offset));
+      judged.scores.push_back(
+          score_of(label, s, sums_[row * num_scores + s] / counts_[row], offset));
   }
-  return all_metrics(label, judged, scores);
+  return judged;
 }
 
 }  // namespace espalier

@@ -30,10 +30,13 @@ class Rotation {
   /// Adds what a network says of the rows that it held out, its part's `valid`.
   void judge(int network, const Network& trained, const Dataset& valid, ThreadPool& pool);
 
-  /// Of all rows that were held out, each scored by the networks that held it out, in the units of
-  /// the finished model's label.
-  std::vector<MetricValue> metrics(const Label& label) const;
-  std::size_t num_judged() const;
+  struct Judged {
+    Dataset rows;
+    std::vector<float> scores;  // [row][num_scores]
+  };
+  /// All rows that were held out, each scored by the networks that held it out, in the units of the
+  /// finished model's label.
+  Judged judged(const Label& label) const;
 
  private:
   Split split(int network) const;

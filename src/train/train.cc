@@ -10,11 +10,12 @@
 #include "core/stopwatch.h"
 #include "core/thread_pool.h"
 #include "espalier/error.h"
-#include "eval/judge.h"
 #include "model/label_json.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
 #include "objective/fit_label.h"
+#include "objective/metrics.h"
+#include "objective/quantile_shift.h"
 #include "serve/compiled.h"
 #include "train/checkpoint.h"
 #include "train/crystal_search.h"
@@ -106,15 +107,18 @@ class Session {
     if (best_.empty())
       throw Error(ErrorKind::stopped,
                   "stopped before the first epoch had ended: there is no model");
-    if (p_.schema.label.has_log_link()) balance();
+    Label& label = model_->schema.label;
+    if (label.has_log_link()) balance();
+    if (label.loss == Loss::quantile)
+      with_held_out(
+          [&](const Dataset& rows, const auto& scores) { shift_quantiles(rows, scores, label); });
     require_proof(*model_);
     std::vector<MetricValue> metrics;
-    if (rotation_) {
-      metrics = rotation_->metrics(model_->schema.label);
-    } else if (p_.valid.num_rows > 0) {
-      metrics = judge(Model(model_), p_.valid, pool_);
-    }
-    const std::size_t valid_rows = rotation_ ? rotation_->num_judged() : p_.valid.num_rows;
+    std::size_t valid_rows = 0;
+    with_held_out([&](const Dataset& rows, const auto& scores) {
+      metrics = all_metrics(label, rows, scores);
+      valid_rows = rows.num_rows;
+    });
     model_->training_json = training_json(p_, best_, valid_rows, metrics);
     return {.model = Model(std::move(model_)),
             .options = *p_.options,
@@ -138,6 +142,17 @@ class Session {
     for (const Dataset* rows : {&p_.train, &p_.valid})
       sums.add(*rows, predictions(predictor, *rows, pool_));
     sums.apply(model_->schema.label);
+  }
+
+  // Visits the rows that networks held out, if there are any, with the scores that those gave them.
+  template <class Visit>
+  void with_held_out(const Visit& visit) {
+    if (rotation_) {
+      const Rotation::Judged judged = rotation_->judged(model_->schema.label);
+      visit(judged.rows, judged.scores);
+    } else if (p_.valid.num_rows > 0) {
+      visit(p_.valid, scores(Predictor(Model(model_)), p_.valid, pool_));
+    }
   }
 
   // Rows that a search and all members before this one train on.
