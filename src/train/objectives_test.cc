@@ -242,6 +242,19 @@ TEST(EveryKindOfLabel, AmountsAreBalanced) {
   }
 }
 
+// Trained for a moment, a quantile is far from where it belongs; held-out rows put it there.
+TEST(EveryKindOfLabel, AQuantileHasItsShareOfTheHeldOutLabelsBelowIt) {
+  for (const Kind& kind : all_kinds()) {
+    if (kind.name != "one quantile") continue;
+    const Table table = table_of(kind);
+    Table held_out = table_of(kind, kRows / 2);
+    TrainOptions options = kind.options;
+    options.epochs = 1;
+    const Model model = train(table, options, {.valid = &held_out}).model;
+    EXPECT_NEAR(metric_of(evaluate(model, held_out), Metric::coverage), 0.9, 2.0 / (kRows / 2));
+  }
+}
+
 // The product is the last operation.
 TEST(EveryKindOfLabel, TwiceTheExposureIsTwiceThePrediction) {
   for (const Kind& kind : all_kinds()) {
