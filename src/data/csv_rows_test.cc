@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "core/effort.h"
 #include "core/random.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
@@ -53,7 +54,7 @@ std::string random_cell(Random& random) {
 
 TEST(CsvRows, ChunksDoNotChangeWhatIsRead) {
   Random random(1);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < effort(300, 60); ++i) {
     const std::size_t width = 1 + random.below(3);
     const char* const line_break = random.below(2) == 0 ? "\n" : "\r\n";
     std::string text;
@@ -68,7 +69,7 @@ TEST(CsvRows, ChunksDoNotChangeWhatIsRead) {
 
 TEST(CsvRows, ChunksDoNotChangeWhichColumnsKeepDoubles) {
   Random random(2);
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < effort(100, 20); ++i) {
     std::string text = "a,b\n";
     const std::uint64_t distinct = 1 + random.below(4);
     for (int row = 0; row < 30; ++row)

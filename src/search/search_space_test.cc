@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/effort.h"
 #include "core/error_of.h"
 #include "espalier/simulate.h"
 #include "search/shape.h"
@@ -122,7 +123,7 @@ TEST(SearchSpace, TrialsOfEveryPresetCanBeBuiltAndDoNotDependOnTheRowsOfAFold) {
     const TrainOptions base = {.label = "default", .architecture = architecture};
     const SearchSpace space = space_of(base, {});
     EXPECT_EQ(space.draw(1), Json::object());
-    for (int trial = 1; trial < 60; ++trial) {
+    for (int trial = 1; trial < effort(60, 15); ++trial) {
       const TrainOptions options = *space.options_of(space.draw(trial));
       EXPECT_NO_THROW(space_of(options, {})) << options.architecture;
       for (const std::size_t rows : {kRows, kRows / 4, 20 * kRows}) {
