@@ -14,7 +14,7 @@ ACCURACY ?=
 # Flags of bench/promises/run.py, tasks and flags of bench/objectives/run.py.
 PROMISES ?=
 OBJECTIVES ?=
-PEERS = xgboost-cpu lightgbm pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
+PEERS = xgboost-cpu lightgbm shap pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
 # Debian packages that the tests need besides those of the build.
 TEST_TOOLS = libgtest-dev libgmock-dev librapidcheck-dev clang libclang-rt-dev python3-venv python3-dev
 # What builds the Python package, and what its tests use.

@@ -25,6 +25,7 @@ import tables
 TABLES = contenders.BUILD / "data"
 BATCH = 1024
 PREDICTED_ROWS = 100000
+EXPLAINED_ROWS = 10000
 # A contender whose test log loss is farther than this above the best one solved another problem.
 LOG_LOSS_TOLERANCE = 0.1
 
@@ -69,6 +70,9 @@ def cases_of(task, threads, rows):
         folder = main_model(threads)
         return [(f"{folder.name} 70x5D",
                  [folder] + ([PREDICTED_ROWS] if task == "predict_batch" else []))]
+    if task == "explain":
+        folder = main_model(threads)
+        return [(f"{folder.name} 70x5D, {EXPLAINED_ROWS} rows", [folder, EXPLAINED_ROWS, threads])]
     if task == "csv":
         return [(f"{rows} rows", [tables.make_large(rows, TABLES), "loan_amount"])]
     if task == "memory":
@@ -82,7 +86,7 @@ def cases_of(task, threads, rows):
 
 
 TASKS = ("projection", "csv", "train_step", "time_to_quality", "predict_batch", "predict_one",
-         "memory", "python")
+         "explain", "memory", "python")
 
 
 def median_of(lines):

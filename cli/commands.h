@@ -14,6 +14,8 @@ Run define_train(CLI::App& app);
 Run define_tune(CLI::App& app);
 Run define_predict(CLI::App& app);
 Run define_evaluate(CLI::App& app);
+Run define_explain(CLI::App& app);
+Run define_importance(CLI::App& app);
 Run define_verify(CLI::App& app);
 Run define_inspect(CLI::App& app);
 Run define_export(CLI::App& app);

@@ -31,6 +31,8 @@ constexpr Command kCommands[] = {
     {"tune", "search for better settings and train a model with the best", define_tune},
     {"predict", "predict the rows of a table", define_predict},
     {"evaluate", "judge a model on a table with labels", define_evaluate},
+    {"explain", "say why rows score as they do: the columns and their shares", define_explain},
+    {"importance", "judge the columns of a model on a table with labels", define_importance},
     {"verify", "prove that a model is monotone: every inequality, tolerance 0", define_verify},
     {"inspect", "show architecture, wiring, curves and parameters of a model", define_inspect},
     {"export", "write a model as source that runs without this library", define_export},

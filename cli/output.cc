@@ -173,4 +173,14 @@ void write_table(const Table& table, const std::string& path) {
   write_output(path, [&table](const auto& write) { write_csv(table, write); });
 }
 
+Column kept_column(const Table& table, const std::string& name) {
+  const Column* const column = table.find(name);
+  if (column == nullptr) {
+    throw Error(ErrorKind::data,
+                fmt::format("{}: --keep: there is no column '{}'", table.name, name));
+  }
+  return {
+      .name = name, .type = ColumnType::category, .words = column->words, .codes = column->codes};
+}
+
 }  // namespace espalier

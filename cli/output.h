@@ -55,4 +55,8 @@ void check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile
 /// standard output. Throws Error (file).
 void write_table(const Table& table, const std::string& path);
 
+/// A column that --keep copies from a table which has the text of its cells. Throws Error (data) if it
+/// is not there.
+Column kept_column(const Table& table, const std::string& name);
+
 }  // namespace espalier

@@ -75,17 +75,7 @@ Table answer(const Flags& flags, const Model& model) {
   for (const std::string& warning : model.warnings(table)) tell("espalier: warning: " + warning);
   Table out;
   out.num_rows = table.num_rows;
-  for (const std::string& name : flags.keep) {
-    const Column* const column = table.find(name);
-    if (column == nullptr) {
-      throw Error(ErrorKind::data,
-                  fmt::format("{}: --keep: there is no column '{}'", table.name, name));
-    }
-    out.columns.push_back({.name = name,
-                           .type = ColumnType::category,
-                           .words = column->words,
-                           .codes = column->codes});
-  }
+  for (const std::string& name : flags.keep) out.columns.push_back(kept_column(table, name));
   Table predicted = output_table(model.schema().label, predict(flags, model, table), flags.kind());
   std::ranges::move(predicted.columns, std::back_inserter(out.columns));
   return out;

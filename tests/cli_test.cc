@@ -61,6 +61,8 @@ TEST_F(Cli, SpeaksJsonInEveryCommand) {
   EXPECT_EQ(proof["increasing"], json({"debt_ratio", "late_payments"}));
   EXPECT_EQ(must_json("evaluate loans.esp loans.csv")["rows"], 300);
   EXPECT_EQ(must_json("predict loans.esp loans.csv")["predictions"].size(), 300U);
+  EXPECT_EQ(must_json("explain loans.esp loans.csv")["explanations"].size(), 300U);
+  EXPECT_EQ(must_json("importance loans.esp loans.csv --shared-rows 9")["shared_rows"], 9);
   EXPECT_TRUE(must_json("inspect loans.esp").is_object());
   EXPECT_EQ(must_json("export loans.esp --to header -o x.h")["fields"].size(), 9U);
 }

@@ -139,8 +139,8 @@ struct Importance {
   std::vector<ColumnImportance> columns;  ///< as the features of the model
 };
 
-/// Judges the columns of a model by the rows of a table, weighted if the model was trained with a
-/// weight and the table has its label. Throws Error (data) as evaluate does, Error (argument) for
+/// Judges the columns of a model by the rows of a table, weighted if the table has the weight that the
+/// model was trained with, and its label. Throws Error (data) as evaluate does, Error (argument) for
 /// options out of range.
 Importance importance(const Model& model, const Table& table,
                       const ImportanceOptions& options = {});

@@ -57,6 +57,14 @@ struct JudgedTable {
   Dataset data;
 };
 
+// Rows weigh the same where the table has no weights.
+Dataset encode_judged(Schema schema, const Table& table, const Rows& rows) {
+  const auto weight = schema.beside.find(Role::weight);
+  if (weight != schema.beside.end() && table.find(weight->second) == nullptr)
+    schema.beside.erase(weight);
+  return encode_labelled(schema, table, rows);
+}
+
 JudgedTable read_judged(const Schema& schema, const Table& table) {
   if (table.find(schema.label.name) == nullptr)
     return {false, all_rows(table), encode_to_predict(schema, table)};
@@ -65,7 +73,7 @@ JudgedTable read_judged(const Schema& schema, const Table& table) {
     throw Error(ErrorKind::data, fmt::format("{}: label '{}' is missing in every row", table.name,
                                              printable(schema.label.name)));
   }
-  Dataset data = encode_labelled(schema, table, rows);
+  Dataset data = encode_judged(schema, table, rows);
   return {true, std::move(rows), std::move(data)};
 }
 
