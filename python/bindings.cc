@@ -21,6 +21,7 @@
 #include "anatomy.h"
 #include "arrow.h"
 #include "espalier/espalier.h"
+#include "explanations.h"
 #include "interrupts.h"
 #include "numpy.h"
 #include "served_model.h"
@@ -209,5 +210,6 @@ NB_MODULE(_core, m) {
   define_tables(m);
   define_model(m);
   define_training(m);
+  define_explanations(m);
   m.def("has_infinity", &has_infinity, nb::arg().noconvert());
 }

@@ -12,15 +12,17 @@ from . import plot
 from ._core import Certificate, Error, LayerProof
 from ._core import version as __version__
 from ._estimators import MonotonicClassifier, MonotonicRegressor
+from ._explanations import Explanation, Importance, Reason
 from ._model import Calibrator, Lattice, Model, Warning, load
 from ._simulate import simulate
 from ._tune import Trial, Tuning, tune
 
 # Their users look for them here.
-for _public in (Calibrator, Certificate, Error, Lattice, LayerProof, Model, MonotonicClassifier,
-                MonotonicRegressor, Trial, Tuning, Warning):
+for _public in (Calibrator, Certificate, Error, Explanation, Importance, Lattice, LayerProof, Model,
+                MonotonicClassifier, MonotonicRegressor, Reason, Trial, Tuning, Warning):
     _public.__module__ = __name__
 
-__all__ = ["Calibrator", "Certificate", "Error", "Lattice", "LayerProof", "Model",
-           "MonotonicClassifier", "MonotonicRegressor", "Trial", "Tuning", "Warning",
+__all__ = ["Calibrator", "Certificate", "Error", "Explanation", "Importance", "Lattice",
+           "LayerProof", "Model", "MonotonicClassifier", "MonotonicRegressor", "Reason", "Trial",
+           "Tuning", "Warning",
            "__version__", "load", "plot", "simulate", "tune"]

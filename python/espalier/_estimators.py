@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from . import _core
 from ._arguments import (Named, category_test, directions_of, free_name, grades_of, label_column,
                          not_missing_of, one_per_row, orders_of, require_as_many)
-from ._model import Model, Warning
+from ._explanations import Reason
+from ._model import AdverseWord, Model, Warning, reasons_of
 from ._params import (options_json, path_bytes, real_number, seed_of, threads_of,
                       with_parameters)
 from ._progress import progress_of
@@ -133,7 +134,8 @@ class _MonotonicEstimator(BaseEstimator):
     def _importances(self, model: Model, posed: Posed) -> np.ndarray | None:
         if len(posed.names) > IMPORTANCE_COLUMNS:
             return None
-        moves = model._importance(model._core.rows(posed.sample), 1)
+        moves = _core.importance(model._core, posed.sample, False, "automatic", 1, 0, 1,
+                                 threads_of(self.n_jobs))["move"][0]
         by_name = dict(zip(model.feature_names, moves / (moves.sum() or 1)))
         return np.array([by_name.get(name, 0.0) for name in posed.names])
 
@@ -267,6 +269,17 @@ class _MonotonicEstimator(BaseEstimator):
         for name, values in self._beside_rows(model, beside, given.table.num_rows):
             given.table.add_matrix([name], values.reshape(-1, 1))
         return model._rows(given.table, stacklevel=5)
+
+    def reasons(self, X: Any, top: int = 4, *, adverse: AdverseWord = "either",
+                sentences: Mapping[str, str] | None = None, baseline: Any = None,
+                output: str | None = None, exact_columns: int | None = None,
+                permutations: int | None = None, offset: Any = None) -> list[list[Reason]]:
+        """The columns that make most of the difference between the score of each row and that of a
+        baseline, with their shares: see `Model.reasons` and `Model.explain`."""
+        model = self._require_fitted()
+        rows = self._rows(X, model, Beside(offset=offset))
+        found = model._explain(rows, baseline, output, exact_columns, permutations, 1, self.n_jobs)
+        return reasons_of(found, top, adverse, sentences)
 
     @staticmethod
     def _require_same_names(found: list[str], wanted: list[str]) -> None:

@@ -8,7 +8,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from . import _core
-from ._model import Model
+from ._explanations import Reason
+from ._model import AdverseWord, Model
 from ._model import Warning as Warning
 from ._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
 from ._tables import Input
@@ -39,6 +40,10 @@ class _MonotonicEstimator(BaseEstimator):
     history_: dict[str, np.ndarray]
     feature_importances_: np.ndarray
 
+    def reasons(self, X: Any, top: int = ..., *, adverse: AdverseWord = ...,
+                sentences: Mapping[str, str] | None = ..., baseline: Any = ...,
+                output: str | None = ..., exact_columns: int | None = ...,
+                permutations: int | None = ..., offset: Any = ...) -> list[list[Reason]]: ...
     def _pose(self, X: Any, y: Any, beside: Beside, eval_set: Any) -> Posed: ...
     def _keep(self, result: dict[str, Any], posed: Posed) -> None: ...
 

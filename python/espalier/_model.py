@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from . import _core
+from ._arguments import free_name, label_column, require_as_many
+from ._explanations import Explanation, Importance, Reason
 from ._params import path_bytes, threads_of, whole_number
 from ._tables import is_frame, read_table, rows_of
 
 OutputWord = Literal["prediction", "score"]
+AdverseWord = Literal["either", "higher", "lower"]
 
 
 class Warning(UserWarning):  # noqa: A001 - as espalier.Error is the library's error
@@ -175,10 +179,13 @@ class Model:
         Frames are matched by column name, and columns that the model does not read are ignored. An
         array has the columns of feature_names in that order, its categories as words.
         """
-        names = None if is_frame(X) else [*self.feature_names, *self._core.beside.values()]
-        table = read_table(X, "X", lambda name, _: name in self._categories, names,
-                           self._not_missing).table
+        table = self._read(X, [*self.feature_names, *self._core.beside.values()], "X")
         return self._rows(table, stacklevel=3)
+
+    def _read(self, X: Any, names: list[str], place: str) -> _core.Table:
+        """The table of X; `names` are those of the columns of an array."""
+        return read_table(X, place, lambda name, _: name in self._categories,
+                          None if is_frame(X) else names, self._not_missing).table
 
     def _rows(self, table: _core.Table, stacklevel: int) -> np.ndarray:
         for message in self._core.warnings(table):
@@ -237,20 +244,83 @@ class Model:
                             np.array(pair["scores"], dtype=np.float32), pair["strength"])
                 for pair in pairs]
 
-    def importance(self, X: Any, *, random_state: int = 1) -> np.ndarray:
-        """How far the score moves, on average over the rows of X, when the cells of one feature are
-        shuffled among the rows; one number for each of feature_names."""
-        return self._importance(self.rows(X), random_state)
+    def explain(self, X: Any, *, baseline: Any = None, output: str | None = None,
+                exact_columns: int | None = None, permutations: int | None = None,
+                random_state: int = 1, n_jobs: int | None = None) -> Explanation:
+        """How the score of each row differs from that of a baseline, shared among the columns by
+        baseline Shapley values, as ``espalier explain`` does.
 
-    def _importance(self, rows: np.ndarray, seed: int) -> np.ndarray:
-        scores = self._core.predict(rows, "score", 0)
-        order = np.random.default_rng(seed).permutation(len(rows))
-        moves = []
-        for feature in range(len(self.feature_names)):
-            shuffled = rows.copy()
-            shuffled[:, feature] = rows[order, feature]
-            moves.append(np.abs(self._core.predict(shuffled, "score", 0) - scores).mean())
-        return np.array(moves, dtype=np.float64)
+        `baseline` is a table with one row, or with several, of which the medians and most frequent
+        words are taken; without it they are those of the training rows. `output` is one of
+        `outputs`; without it the middle one of quantiles and grades, of classes the most probable
+        one of the row. Rows that differ from the baseline in more than `exact_columns` columns are
+        shared by `permutations`, the same ones for all rows.
+        """
+        return self._explain(self.rows(X), baseline, output, exact_columns, permutations,
+                             random_state, n_jobs)
+
+    def _explain(self, rows: np.ndarray, baseline: Any, output: str | None,
+                 exact_columns: int | None, permutations: int | None, random_state: int,
+                 n_jobs: int | None) -> Explanation:
+        given = None if baseline is None else self._read(baseline, self.feature_names, "baseline")
+        cells = _core.baseline_row(self._core, given)
+        wanted = {"exact_columns": exact_columns, "permutations": permutations,
+                  "seed": random_state}
+        numbers = {key: whole_number(value, key) for key, value in wanted.items()
+                   if value is not None}
+        found = _core.explain(self._core, rows, cells, output or "", threads=threads_of(n_jobs),
+                              **numbers)
+        return Explanation(self.feature_names, cells, [self.outputs[i] for i in found["outputs"]],
+                           found["scores"], found["baselines"], found["shares"], found["errors"])
+
+    def reasons(self, X: Any, top: int = 4, *, adverse: AdverseWord = "either",
+                sentences: Mapping[str, str] | None = None, **options: Any) -> list[list[Reason]]:
+        """The columns that make most of the difference of each row, at most `top`, the worst first.
+
+        `adverse` says which side of the score is bad for whom the row is about: "higher" names
+        columns that raise it, "lower" those that lower it. `sentences` maps columns to what stands
+        for them. The other options are those of `explain`.
+        """
+        return reasons_of(self.explain(X, **options), top, adverse, sentences)
+
+    def importance(self, X: Any, y: Any = None, *, metric: str = "automatic", repeats: int = 5,
+                   rows: int = 1000, random_state: int = 1,
+                   n_jobs: int | None = None) -> Importance:
+        """What each column is worth on the rows of X, as ``espalier importance`` says: how much
+        worse `metric` becomes when its cells are shuffled (`repeats` times; without y there is no
+        such loss), how far the score then moves, and the mean size of its share of the score over
+        `rows` rows drawn from X."""
+        names = [*self.feature_names, *self._core.beside.values()]
+        table = self._read(X, names, "X")
+        if y is not None:
+            self._add_label(table, y)
+        found = _core.importance(self._core, table, y is not None, metric,
+                                 whole_number(repeats, "repeats"), whole_number(rows, "rows"),
+                                 whole_number(random_state, "random_state"), threads_of(n_jobs))
+        return Importance(self.feature_names, found["metric"], found["value"], *found["loss"],
+                          *found["move"], *found["share"])
+
+    def _add_label(self, table: _core.Table, y: Any) -> None:
+        """Adds y as the label; a column of that name is another one now."""
+        labels = label_column(y)
+        require_as_many(labels, table.num_rows)
+        table.names = [free_name(name, table.names) if name == self.label else name
+                       for name in table.names]
+        if self.task == "regression" or labels.dtype.kind in "iuf":
+            table.add_matrix([self.label], labels.astype(np.float64).reshape(-1, 1))
+            return
+        words, codes = np.unique(labels.astype(str), return_inverse=True)
+        table.add_words(self.label, words.tolist(), codes.astype(np.int32))
+
+
+def reasons_of(explained: Explanation, top: int, adverse: str,
+               sentences: Mapping[str, str] | None) -> list[list[Reason]]:
+    """The reasons of rows that are explained."""
+    texts = dict(sentences or {})
+    chosen = _core.top_columns(explained.shares, whole_number(top, "top"), adverse)
+    return [[Reason(explained.columns[i], float(shares[i]),
+                    texts.get(explained.columns[i], explained.columns[i])) for i in places]
+            for shares, places in zip(explained.shares, chosen)]
 
 
 def load(path: str | os.PathLike[str]) -> Model:

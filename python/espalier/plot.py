@@ -108,7 +108,7 @@ def lattice(table: Lattice, first: int = 0, second: int = 1, *, ax: Any = None) 
 def importance(fitted: Any, X: Any, *, ax: Any = None) -> Any:
     """How far the score moves when a feature is shuffled, the largest on top."""
     model = _model_of(fitted)
-    moves = model.importance(X)
+    moves = model.importance(X, repeats=1, rows=0).move
     order = np.argsort(moves)
     ax = ax or _pyplot().subplots(layout="constrained")[1]
     ax.barh([model.feature_names[i] for i in order], moves[order])

@@ -113,7 +113,7 @@ def test_the_feature_that_decides_is_the_most_important_one():
     shares = fitted.feature_importances_
     assert shares.argmax() == 1 and shares.argsort()[-2] == 2 and shares[3] == 0
     assert shares.sum() == pytest.approx(1)
-    moves = fitted.model_.importance(X[:, :3])
+    moves = fitted.model_.importance(X[:, :3]).move
     assert moves.argmax() == 1 and moves[0] < 0.1 * moves[1]
 
 
