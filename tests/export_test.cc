@@ -166,6 +166,7 @@ TEST(Header, GivesTheBitsOfThePredictor) {
   for (int i = 0; i < effort(6, 1); ++i) cases.push_back(case_of(random_model(random)));
   cases.push_back(case_of(lattice_model(random, "cal(6) lin(37) cal(4,-2:2) lat(37x1) sum")));
   cases.push_back(case_of(lattice_model(random, "cal(6) lin(170) lat(17x10) lin(1)")));
+  cases.push_back(case_of(random_model_of_classes(random)));
   cases.push_back(several_scores(random_one_score_model(random)));
   cases.push_back(case_of(loan_model()));
   cases.back().most_inside = 0;  // two files

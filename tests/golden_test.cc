@@ -46,8 +46,9 @@ std::vector<double> reference_scores(const Model& model, const Table& table) {
       double sum = 0;
       for (const Network& member : data.members)
         sum += member.evaluate(row)[label.has_many_classes() ? s : 0];
+      const double turn = label.score_direction(s) < 0 ? -1 : 1;
       scores.push_back(label.offsets[s] + rows.offset(i) +
-                       label.scale * sum / static_cast<double>(data.members.size()));
+                       turn * label.scale * sum / static_cast<double>(data.members.size()));
     }
   }
   return scores;

@@ -81,7 +81,7 @@ espalier_status espalier_score_class(const espalier_model* model, size_t score, 
 
 /* Input number `input` of a row, counted from 0; the last ones may be the exposure of the row and its
  * offset. Its direction is 1 if no prediction falls when it
- * rises, -1 if none rises, 0 if nothing is promised. */
+ * rises, -1 if none rises, 0 if nothing is promised of all of them (of classes something may be). */
 espalier_status espalier_input_name(const espalier_model* model, size_t input, const char** name);
 espalier_status espalier_input_kind(const espalier_model* model, size_t input, espalier_kind* kind);
 espalier_status espalier_input_direction(const espalier_model* model, size_t input, int* direction);

@@ -22,8 +22,10 @@ struct LayerProof {
 
 struct Certificate {
   std::string model_hash;
-  std::vector<std::string> increasing;  ///< features the prediction never falls with
-  std::vector<std::string> decreasing;  ///< features the prediction never rises with
+  /// Features that the prediction never falls with, and never rises with; of classes without an
+  /// order "class:feature", of the probability of that class.
+  std::vector<std::string> increasing;
+  std::vector<std::string> decreasing;
   std::vector<std::string> levels;  ///< outputs that never cross, in the order of Model::predict
   std::vector<LayerProof> layers;   ///< of all members, in order
   std::size_t inequalities = 0;

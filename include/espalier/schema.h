@@ -2,6 +2,7 @@
 // What a model knows of its table: which columns it reads, what they mean, what it predicts.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -16,6 +17,8 @@ namespace espalier {
 enum class FeatureKind { number, ordered, category };
 enum class Monotonicity { none, increasing, decreasing };
 enum class Task { automatic, classification, regression };
+/// At most so many classes without an order.
+inline constexpr std::size_t kMaxClasses = 100;
 /// What training lowers; docs/objectives.md has the formulas.
 enum class Loss {
   automatic,
@@ -39,6 +42,11 @@ template <>
 struct Words<Monotonicity> {
   static constexpr std::string_view list[] = {"none", "increasing", "decreasing"};
 };
+inline Monotonicity opposite(Monotonicity direction) noexcept {
+  return direction == Monotonicity::increasing   ? Monotonicity::decreasing
+         : direction == Monotonicity::decreasing ? Monotonicity::increasing
+                                                 : direction;
+}
 template <>
 struct Words<Task> {
   static constexpr std::string_view list[] = {"automatic", "classification", "regression"};
@@ -105,6 +113,9 @@ struct Label {
   /// is positive. Grades are ordered, from low to high.
   std::vector<std::string> classes = {};
   bool ordered = false;
+  /// classes without an order: what is promised of the probability of each when a feature with a
+  /// direction moves its way, an increasing one up, a decreasing one down; empty if nothing is.
+  std::vector<Monotonicity> promises = {};
   std::vector<double> quantiles = {};  ///< quantile: which, rising
   double power = 0;                    ///< poisson: 1, gamma: 2, tweedie: between them
   /// score = offset + scale * network, an offset for each score: what a model without features
@@ -124,6 +135,19 @@ struct Label {
   bool has_many_classes() const noexcept { return classes.size() > 2 && !ordered; }
   /// Whether the prediction is e^score.
   bool has_log_link() const noexcept { return power != 0; }
+  /// How a score moves when a feature with a direction moves its way: 1 or -1, or 0 if such features
+  /// do not reach it. With scores that move so the probabilities of classes keep their promises:
+  /// P(c) = 1 / (1 + the sum of e^(s_j - s_c) over the others) rises if no s_j - s_c does.
+  int score_direction(std::size_t score) const noexcept {
+    using enum Monotonicity;
+    if (promises.empty()) return 1;
+    const auto up = std::count(promises.begin(), promises.end(), increasing);
+    const auto down = std::count(promises.begin(), promises.end(), decreasing);
+    if (promises[score] == increasing) return up == 1 ? 1 : 0;
+    if (promises[score] == decreasing) return down == 1 ? -1 : 0;
+    if (up > 0 && down > 0) return 0;
+    return up > 0 ? -1 : down > 0 ? 1 : 0;
+  }
   /// Times that a network is asked for a row: quantiles, or grades but the lowest.
   std::size_t num_levels() const noexcept {
     if (ordered) return classes.size() - 1;

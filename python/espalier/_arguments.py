@@ -161,6 +161,12 @@ def not_missing_of(not_missing: Any, X: Any) -> dict[str, list[str]]:
     return found
 
 
+def _ends_with_a_column(name: Any, known: set[str]) -> bool:
+    """Whether it is class:column; the library knows the classes."""
+    parts = name.split(":") if isinstance(name, str) else []
+    return any(":".join(parts[i:]) in known for i in range(1, len(parts)))
+
+
 def directions_of(monotonic_cst: Any, names: list[str]) -> dict[str, list[str]]:
     """The fields increasing and decreasing."""
     if monotonic_cst is None:
@@ -174,7 +180,7 @@ def directions_of(monotonic_cst: Any, names: list[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {word: [] for word in DIRECTIONS.values()}
     known = set(names)
     for name, value in monotonic_cst.items():
-        if name not in known:
+        if name not in known and not _ends_with_a_column(name, known):
             raise _core.Error(f"monotonic_cst: X has no column '{name}'{hint(name, names)}")
         word = None if value.__hash__ is None else DIRECTIONS.get(value, value)
         if word not in found:

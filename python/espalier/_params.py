@@ -32,7 +32,8 @@ OWN_HELP = {
     "monotonic_cst":
         "directions of the features: a dictionary of names to 1 or 'increasing', -1 or "
         "'decreasing', 0 or 'none'; or one such value for each column. The prediction never falls "
-        "with an increasing feature. None: no feature is monotone.",
+        "with an increasing feature. Of classes without an order 'class:feature' is the name: the "
+        "probability of that class never falls. None: no feature is monotone.",
     "categorical_features":
         "'from_dtype': columns of strings and of categorical dtype are categories. Or columns that "
         "are so besides them: names, positions, or a mask.",

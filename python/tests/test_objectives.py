@@ -127,6 +127,20 @@ def test_what_does_not_suit_is_refused(table, change, wanted):
         MonotonicRegressor(**change, **QUICK).fit(X, y)
 
 
+def test_a_direction_belongs_to_a_class(table):
+    X, _, _ = table
+    words = np.array(["a", "b", "c"])[np.digitize(latent(X), np.quantile(latent(X), [0.3, 0.7]))]
+    X, name = pd.DataFrame(X, columns=["x", "y", "z"]), "x"
+    model = MonotonicClassifier(monotonic_cst={f"c:{name}": 1, f"a:{name}": -1}, **QUICK)
+    proof = model.fit(X, words).model_.verify(pairs=1000)
+    assert proof.holds and proof.increasing == [f"c:{name}"] and proof.decreasing == [f"a:{name}"]
+    low, high = X.assign(**{name: X[name].min()}), X.assign(**{name: X[name].max()})
+    rise = model.predict_proba(high) - model.predict_proba(low)
+    assert (rise[:, 0] <= 0).all() and (rise[:, 2] >= 0).all() and np.abs(rise).max() > 0
+    with pytest.raises(espalier.Error, match="they add up to 1"):
+        MonotonicClassifier(monotonic_cst={f"{word}:{name}": 1 for word in "abc"}).fit(X, words)
+
+
 def test_more_refusals(table):
     X, exposure, claims = table
     words = np.array(["a", "b", "c"])[np.arange(ROWS) % 3]

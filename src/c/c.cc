@@ -205,6 +205,10 @@ espalier_status espalier_input_direction(const espalier_model* model, size_t inp
   return guarded([&] {
     const espalier::Feature& own = input_of(model, input);
     require(direction, "direction");
+    if (!model->schema().label.promises.empty()) {
+      *direction = 0;  // of some classes only
+      return;
+    }
     *direction = own.monotonicity == espalier::Monotonicity::increasing   ? 1
                  : own.monotonicity == espalier::Monotonicity::decreasing ? -1
                                                                           : 0;

@@ -22,6 +22,17 @@ using Orders = std::unordered_map<std::string, std::vector<std::string>>;
 Directions read_directions(const Table& table, const ColumnIndex& columns,
                            const TrainOptions& options);
 
+/// Of classes without an order: directions are wanted of the probability of a class, "class:column".
+struct ClassDirections {
+  Directions columns;                  // of which the first class with a promise rises or falls
+  std::vector<Monotonicity> promises;  // of each class along an increasing column; empty if none
+};
+/// Throws Error (argument) as read_directions, for a class that is not there, and for promises that
+/// contradict each other or differ between columns.
+ClassDirections read_class_directions(const Table& table, const ColumnIndex& columns,
+                                      const TrainOptions& options,
+                                      const std::vector<std::string>& classes);
+
 /// The words of each column that has an order, from low to high. Throws Error (argument) for what
 /// is no order, and for a word that means "missing" in its column.
 Orders read_orders(const Table& table, const ColumnIndex& columns, const TrainOptions& options);

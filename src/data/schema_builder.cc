@@ -233,8 +233,14 @@ std::vector<float> choose_keypoints(const KeypointPlan& plan, const std::vector<
 
 std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
                                     const Rows& rows, const Warning& warn) {
+  return build_features(table, options, read_directions(table, ColumnIndex(table), options), rows,
+                        warn);
+}
+
+std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
+                                    const Directions& directions, const Rows& rows,
+                                    const Warning& warn) {
   const ColumnIndex columns(table);
-  const Directions directions = read_directions(table, columns, options);
   const Orders orders = read_orders(table, columns, options);
   std::vector<float> weights;
   for (const auto& [role, name] : side_columns(options)) {

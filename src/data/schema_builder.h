@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "data/column_wishes.h"
 #include "data/dataset.h"
 #include "espalier/architecture.h"
 #include "espalier/options.h"
@@ -21,6 +22,10 @@ using Warning = std::function<void(const std::string&)>;
 /// Error (argument) for names and directions that do not suit the table.
 std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
                                     const Rows& rows, const Warning& warn);
+/// The same with directions that are read already.
+std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
+                                    const Directions& directions, const Rows& rows,
+                                    const Warning& warn);
 
 /// Where the calibrators of number features bend, at most `count` keypoints.
 struct KeypointPlan {

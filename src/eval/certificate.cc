@@ -8,6 +8,7 @@
 
 #include "core/file.h"
 #include "core/thread_pool.h"
+#include "data/promises.h"
 #include "espalier/outputs.h"
 #include "espalier/predictor.h"
 #include "eval/hunt.h"
@@ -64,6 +65,19 @@ RowFunction row_function(const Predictor& predictor, Output output) {
   };
 }
 
+// How each number moves along a chain of rows.
+std::vector<int> directions_of(const Label& label, Output output) {
+  std::vector<int> directions;
+  for (std::size_t s = 0; s < label.num_scores(); ++s) {
+    const bool promised = output == Output::prediction && !label.promises.empty();
+    directions.push_back(!promised                                       ? label.score_direction(s)
+                         : label.promises[s] == Monotonicity::increasing ? 1
+                         : label.promises[s] == Monotonicity::decreasing ? -1
+                                                                         : 0);
+  }
+  return directions;
+}
+
 void hunt_pairs(const Model& model, const VerifyOptions& options, Certificate& certificate) {
   const Predictor predictor(model);
   ThreadPool pool(options.threads);
@@ -76,7 +90,8 @@ void hunt_pairs(const Model& model, const VerifyOptions& options, Certificate& c
         Random(options.seed).split(static_cast<std::uint64_t>(output)), pool,
         [&](std::size_t pairs) {
           if (options.progress) options.progress(before + pairs);
-        });
+        },
+        directions_of(model.schema().label, output));
     before += result.pairs;
     certificate.pairs += result.pairs;
     certificate.pair_violations += result.violations;
@@ -90,12 +105,8 @@ void hunt_pairs(const Model& model, const VerifyOptions& options, Certificate& c
 
 Certificate verify_model(const Model& model, std::string hash, const VerifyOptions& options) {
   Certificate certificate{.model_hash = std::move(hash), .seed = options.seed};
-  for (const Feature& feature : model.schema().features) {
-    if (feature.monotonicity == Monotonicity::increasing)
-      certificate.increasing.push_back(feature.name);
-    if (feature.monotonicity == Monotonicity::decreasing)
-      certificate.decreasing.push_back(feature.name);
-  }
+  certificate.increasing = promises_of(model.schema(), Monotonicity::increasing);
+  certificate.decreasing = promises_of(model.schema(), Monotonicity::decreasing);
   const ModelData& data = model.data();
   certificate.levels = level_names(model.schema().label);
   check_offsets(model.schema().label, certificate);

@@ -100,6 +100,33 @@ TEST(LongVerify, FindsNoFallInAThousandMillionPairs) {
   hunt_trained_models(25'000'000);
 }
 
+// Probabilities of classes keep their promises, and the hunt sees promises that are turned round.
+TEST(Verify, FindsNoClassThatMovesAgainstItsDirection) {
+  ThreadPool pool(2);
+  int seen = 0;
+  for (std::uint64_t seed = 1; seed <= kModels / 4 + 4; ++seed) {
+    Random random(seed);
+    const Model model = random_model_of_classes(random);
+    const Certificate proof = verify(model, {.pairs = kPairs / 4, .seed = 7});
+    ASSERT_EQ(proof.pairs, kPairs / 4);
+    ASSERT_TRUE(proof.holds()) << model.architecture() << ": " << proof.culprits.front();
+    const Predictor predictor(model);
+    const auto make = [&]() -> RowFunction {
+      return [&, scratch = std::make_shared<Predictor::Scratch>(predictor)](
+                 std::span<const float> rows, std::span<float> out) {
+        predictor.predict(rows, out, *scratch);
+      };
+    };
+    std::vector<int> turned;
+    for (const Monotonicity promise : model.schema().label.promises)
+      turned.push_back(promise == Monotonicity::increasing   ? -1
+                       : promise == Monotonicity::decreasing ? 1
+                                                             : 0);
+    seen += hunt(model.schema(), make, 500, Random(1), pool, {}, turned).violations > 0 ? 1 : 0;
+  }
+  EXPECT_GT(seen, 2);  // a network may be flat
+}
+
 // Levels in the wrong order cross in every row in which they differ.
 TEST(Hunt, FindsLevelsThatCross) {
   ThreadPool pool(2);

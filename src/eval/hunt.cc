@@ -164,15 +164,16 @@ std::vector<std::string> names_of(const Schema& schema) {
   return names;
 }
 
-std::string describe_pair(const Schema& schema, const float* before, float low, float high) {
+std::string describe_pair(const Schema& schema, const float* cells, float before, float after) {
   const std::vector<std::string> names = names_of(schema);
   std::string moved;
   for (std::size_t f = 0; f < names.size(); ++f) {
-    const float from = before[f], to = before[names.size() + f];
+    const float from = cells[f], to = cells[names.size() + f];
     if (rank_of(from) == rank_of(to)) continue;
     moved += fmt::format("{}{} from {:a} to {:a}", moved.empty() ? "" : ", ", names[f], from, to);
   }
-  return fmt::format("{}: the prediction falls from {:a} to {:a}", moved, high, low);
+  return fmt::format("{}: the prediction {} from {:a} to {:a}", moved,
+                     after < before ? "falls" : "rises", before, after);
 }
 
 std::string describe_crossing(const Schema& schema, const float* cells, const float* out,
@@ -184,12 +185,20 @@ std::string describe_crossing(const Schema& schema, const float* cells, const fl
                      out[level - 1], out[level]);
 }
 
-// The score that falls farthest from one row to the next, or nothing if none does.
-std::optional<std::size_t> fallen(const float* before, const float* after, std::size_t num_scores) {
+// The score that falls farthest from one row to the next, or rises if it must fall; nothing if none
+// does.
+std::optional<std::size_t> fallen(const float* before, const float* after,
+                                  const std::vector<int>& directions) {
+  const auto holds = [&](std::size_t s) {
+    if (directions[s] == 0) return true;
+    return directions[s] > 0 ? after[s] >= before[s] : after[s] <= before[s];
+  };
+  const auto drop = [&](std::size_t s) {
+    return std::abs(static_cast<double>(before[s]) - after[s]);
+  };
   std::optional<std::size_t> worst;
-  for (std::size_t s = 0; s < num_scores; ++s) {
-    if (after[s] >= before[s]) continue;
-    if (!worst || before[s] - after[s] > before[*worst] - after[*worst]) worst = s;
+  for (std::size_t s = 0; s < directions.size(); ++s) {
+    if (!holds(s) && (!worst || drop(s) > drop(*worst))) worst = s;
   }
   return worst;
 }
@@ -205,14 +214,13 @@ std::size_t crossed(const Label& label, const float* out) {
 
 // Adds one violation to a result.
 void note(const Schema& schema, const float* cells, const float* before, const float* after,
-          HuntResult& result) {
-  const std::size_t num_scores = schema.label.num_scores();
-  if (const auto score = fallen(before, after, num_scores)) {
-    const float low = after[*score], high = before[*score];
+          const std::vector<int>& directions, HuntResult& result) {
+  if (const auto score = fallen(before, after, directions)) {
+    const float from = before[*score], to = after[*score];
     ++result.violations;
-    result.largest_drop = std::max(result.largest_drop, static_cast<double>(high) - low);
+    result.largest_drop = std::max(result.largest_drop, std::abs(static_cast<double>(from) - to));
     if (result.culprits.size() < kMaxCulprits)
-      result.culprits.push_back(describe_pair(schema, cells, low, high));
+      result.culprits.push_back(describe_pair(schema, cells, from, to));
   }
   if (const std::size_t level = crossed(schema.label, before); level > 0) {
     ++result.crossings;
@@ -221,8 +229,8 @@ void note(const Schema& schema, const float* cells, const float* before, const f
   }
 }
 
-HuntResult run_task(const Schema& schema, const RowFunction& predict, std::size_t pairs,
-                    Random random) {
+HuntResult run_task(const Schema& schema, const RowFunction& predict,
+                    const std::vector<int>& directions, std::size_t pairs, Random random) {
   HuntResult result;
   Prey prey(schema, random);
   const std::size_t num_scores = schema.label.num_scores(), width = prey.width();
@@ -232,7 +240,7 @@ HuntResult run_task(const Schema& schema, const RowFunction& predict, std::size_
     predict(rows, out);
     for (std::size_t r = 1; r < kChain && result.pairs < pairs; ++r, ++result.pairs) {
       const float* after = out.data() + r * num_scores;
-      note(schema, rows.data() + (r - 1) * width, after - num_scores, after, result);
+      note(schema, rows.data() + (r - 1) * width, after - num_scores, after, directions, result);
     }
   }
   return result;
@@ -241,12 +249,15 @@ HuntResult run_task(const Schema& schema, const RowFunction& predict, std::size_
 }  // namespace
 
 HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, std::size_t pairs,
-                Random random, ThreadPool& pool, const std::function<void(std::size_t)>& progress) {
+                Random random, ThreadPool& pool, const std::function<void(std::size_t)>& progress,
+                const std::vector<int>& directions) {
   HuntResult total;
   const bool any = std::any_of(
       schema.features.begin(), schema.features.end(),
       [](const Feature& feature) { return feature.monotonicity != Monotonicity::none; });
   if (!any && schema.label.num_levels() == 1) return total;
+  const std::vector<int> moves =
+      directions.empty() ? std::vector<int>(schema.label.num_scores(), 1) : directions;
   const auto tasks_at_once = static_cast<std::size_t>(pool.size()) * 4;
   std::vector<HuntResult> results(tasks_at_once);
   while (total.pairs < pairs) {
@@ -254,7 +265,7 @@ HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, 
     const std::size_t num_tasks = std::min(tasks_at_once, (left + kTaskPairs - 1) / kTaskPairs);
     pool.run(static_cast<int>(num_tasks), [&](int task) {
       const auto t = static_cast<std::size_t>(task);
-      results[t] = run_task(schema, make(), std::min(kTaskPairs, left - t * kTaskPairs),
+      results[t] = run_task(schema, make(), moves, std::min(kTaskPairs, left - t * kTaskPairs),
                             random.split(total.pairs / kTaskPairs + t));
     });
     for (std::size_t t = 0; t < num_tasks; ++t) {

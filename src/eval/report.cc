@@ -9,6 +9,7 @@
 
 #include "core/json.h"
 #include "data/pairs.h"
+#include "data/promises.h"
 #include "espalier/anatomy.h"
 #include "espalier/predictor.h"
 #include "espalier/text.h"
@@ -126,19 +127,31 @@ void append_pairs(const Model& model, std::string& out) {
   }
 }
 
+// What the prediction never does when a feature rises, or those of some classes: "a falls, b rises".
+std::string promise_text(const Schema& schema, const Feature& feature) {
+  if (feature.monotonicity == Monotonicity::none) return "free";
+  std::string text;
+  for (std::size_t c = 0; c < schema.label.promises.size(); ++c) {
+    const Monotonicity promise = promise_of(schema, c, feature);
+    if (promise == Monotonicity::none) continue;
+    text += fmt::format("{}{} never {}", text.empty() ? "" : ", ",
+                        escape_controls(schema.label.classes[c]),
+                        promise == Monotonicity::increasing ? "falls" : "rises");
+  }
+  if (!text.empty()) return text;
+  return feature.monotonicity == Monotonicity::increasing ? "never falls" : "never rises";
+}
+
 // The features and what the prediction does along each.
-void append_features(const std::vector<Feature>& features, std::string& out) {
+void append_features(const Schema& schema, std::string& out) {
   out += fmt::format("\n{:<28} {:<10} {:<12} {}\n", "feature", "kind", "prediction", "values");
-  for (const Feature& feature : features) {
-    const char* promise = feature.monotonicity == Monotonicity::increasing   ? "never falls"
-                          : feature.monotonicity == Monotonicity::decreasing ? "never rises"
-                                                                             : "free";
+  for (const Feature& feature : schema.features) {
     const std::string values = feature.kind == FeatureKind::category
                                    ? fmt::format("{} categories", feature.words.size())
                                    : fmt::format("{} keypoints{}", feature.keypoints.size(),
                                                  feature.learns_missing ? ", missing learned" : "");
     out += fmt::format("{:<28} {:<10} {:<12} {}\n", escape_controls(feature.name),
-                       to_word(feature.kind), promise, values);
+                       to_word(feature.kind), promise_text(schema, feature), values);
   }
 }
 
@@ -311,7 +324,7 @@ std::string inspect_text(const Model& model) {
   if (model.num_members() > 1)
     out += fmt::format("networks      {}, averaged\n", model.num_members());
   append_training(model, out);
-  append_features(model.schema().features, out);
+  append_features(model.schema(), out);
   append_pairs(model, out);
   if (model.num_members() > 1) out += "\nthe first network:\n";
   const Anatomy opened = anatomy(model);

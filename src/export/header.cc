@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "data/pairs.h"
+#include "data/promises.h"
 #include "espalier/error.h"
 #include "espalier/outputs.h"
 #include "espalier/version.h"
@@ -32,10 +33,8 @@ std::string_view runtime() {
 
 std::string names_of(const Schema& schema, Monotonicity monotonicity) {
   std::string text;
-  for (const Feature& feature : schema.features) {
-    if (feature.monotonicity != monotonicity) continue;
-    text += (text.empty() ? "" : ", ") + comment_of(feature.name);
-  }
+  for (const std::string& promise : promises_of(schema, monotonicity))
+    text += (text.empty() ? "" : ", ") + comment_of(promise);
   return text.empty() ? "none" : text;
 }
 
@@ -56,9 +55,11 @@ std::string print_title(const Program& program, const Schema& schema, const Head
       "//\n"
       "// With inputs that are listed as increasing (decreasing) no prediction falls (rises) when "
       "they\n"
-      "// rise, for any two floats, not by one bit. The bits are those of espalier::Predictor, on\n"
-      "// every CPU, unless a program makes its threads round otherwise or flush small numbers to "
-      "0.\n"
+      "// rise, for any two floats, not by one bit; of class:input that is the prediction of that "
+      "class.\n"
+      "// The bits are those of espalier::Predictor, on every CPU, unless a program makes its "
+      "threads\n"
+      "// round otherwise or flush small numbers to 0.\n"
       "// Nothing here allocates, throws or changes: any number of threads may call it.\n"
       "//\n"
       "//   {}::Row row;  // every field starts as missing\n"
@@ -230,6 +231,8 @@ std::string print_link(const Program& program, const RowText& row) {
                          float_literal(program.unit), exposure);
     case Link::softmax:
       return "  detail::softmax(scores.data(), scores.size());\n";
+    case Link::promised_softmax:
+      return "  detail::promised_softmax(scores.data(), scores.size());\n";
   }
   return "";
 }
@@ -243,6 +246,7 @@ constexpr std::string_view meaning_of(Link link) {
     case Link::exponential:
       return "e^score, times the unit of the label and the exposure.";
     case Link::softmax:
+    case Link::promised_softmax:
       return "e^score / the sum of all e^score.";
   }
   return "";

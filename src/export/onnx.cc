@@ -233,6 +233,7 @@ Value predict(OnnxGraph& graph, const Program& program, const Value& score, cons
       return to_float(graph, mean);
     }
     case Link::softmax:
+    case Link::promised_softmax:
       return graph.apply("Softmax", {score});
   }
   throw Error(ErrorKind::unsupported, "export: ONNX does not know the link of this model");

@@ -17,7 +17,9 @@ namespace {
 bool has_words(const Feature& feature) { return feature.kind != FeatureKind::number; }
 
 // What the model promises of a feature.
-std::string promise_of(const Feature& feature) {
+std::string promise_text(const Feature& feature, const Label& label) {
+  if (!label.promises.empty() && feature.monotonicity != Monotonicity::none)
+    return "; classes have directions along it";
   switch (feature.monotonicity) {
     case Monotonicity::none:
       break;
@@ -125,8 +127,8 @@ RowText print_row(const Schema& schema) {
     const std::string type = words ? field + "_code" : "float";
     const std::string none = words ? type + "::missing" : "std::numeric_limits<float>::quiet_NaN()";
     text.row += fmt::format("  // {}: {}{}{}.\n  {} {} = {};\n", comment_of(feature.name),
-                            to_word(feature.kind), range_of(feature), promise_of(feature), type,
-                            field, none);
+                            to_word(feature.kind), range_of(feature),
+                            promise_text(feature, schema.label), type, field, none);
     text.cells +=
         words ? fmt::format("      detail::cell_of(static_cast<std::int32_t>(row.{})),\n", field)
               : fmt::format("      row.{},\n", field);

@@ -74,7 +74,11 @@ Linear::Linear(std::vector<Wire> inputs, const Shape& shape)
     const std::size_t begin = unit_begin(j);
     const Reach reached = reach(j);
     add_unit(static_cast<std::size_t>(wire(j).num_columns()) * reached.width());
-    if (wire(j).monotone) require(Bounds{.count = unit_size(j), .lo = 0});
+    if (wire(j).monotone) {
+      require(Bounds{.count = unit_size(j), .lo = 0});
+      for (const int output : shape.closed)
+        require(Bounds{.first = static_cast<std::size_t>(output), .count = 1, .hi = 0});
+    }
     if (wire(j).is_category()) {
       category_inputs_.push_back(j);
       continue;
@@ -86,6 +90,7 @@ Linear::Linear(std::vector<Wire> inputs, const Shape& shape)
   add_unit(static_cast<std::size_t>(shape.outputs));
   for (int i = 0; i < shape.outputs; ++i)
     outputs_.push_back({.monotone = i < shape.monotone_outputs});
+  for (const int output : shape.closed) outputs_[static_cast<std::size_t>(output)].monotone = false;
 }
 
 void Linear::evaluate(const float* params, const double* in, double* out) const {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "espalier/architecture.h"
 #include "layers/kernels.h"
@@ -24,6 +25,7 @@ class Linear final : public Layer {
     int monotone_outputs = 0;
     Embedding embedding = Embedding::mixed;
     bool starts_at_unit_scale = false;  // before a relu, where no range is fitted to the outputs
+    std::vector<int> closed = {};       // outputs whose weights of monotone wires are 0
   };
 
   Linear(std::vector<Wire> inputs, const Shape& shape);

@@ -23,13 +23,13 @@ constexpr int kDefaultKeypoints = 20;
 class Builder {
  public:
   Builder(const Architecture& written, std::vector<Wire> inputs, MonotoneCalibrators calibrators,
-          Random random, std::uint64_t max_parameters, int num_scores)
+          Random random, std::uint64_t max_parameters, const ScoreWires& scores)
       : written_(written.layers),
         wires_(std::move(inputs)),
         calibrators_(calibrators),
         random_(random),
         max_parameters_(max_parameters),
-        num_scores_(num_scores) {}
+        scores_(scores) {}
 
   BuiltLayers build() {
     for (at_ = 0; at_ < written_.size(); ++at_) {
@@ -74,14 +74,24 @@ class Builder {
   void require_scores() const {
     const bool numbers = std::none_of(wires_.begin(), wires_.end(),
                                       [](const Wire& wire) { return wire.is_category(); });
-    if (num_wires() == num_scores_ && numbers) return;
-    if (num_scores_ == 1) {
+    if (num_wires() == scores_.count && numbers) return require_closed();
+    if (scores_.count == 1) {
       fail(fmt::format(
           "the last layer gives {} wires, wanted one: end with lin(1), lat, sum, minmax or cal",
           wires_.size()));
     }
     fail(fmt::format("the last layer gives {} wires, wanted {}: end with lin({})", wires_.size(),
-                     num_scores_, num_scores_));
+                     scores_.count, scores_.count));
+  }
+
+  void require_closed() const {
+    for (const int score : scores_.closed) {
+      if (!wires_[static_cast<std::size_t>(score)].monotone) continue;
+      fail(
+          fmt::format("columns with a direction reach class {}, whose score they may not move: end "
+                      "with lin({})",
+                      score + 1, scores_.count));
+    }
   }
 
   // Tiles are indexed by int.
@@ -156,7 +166,7 @@ class Builder {
     if (spec.outputs == 0) {
       const LayerSpec* reader = next(true);
       if (reader == nullptr) {
-        spec.outputs = num_scores_;
+        spec.outputs = scores_.count;
       } else if (has_groups(*reader)) {
         spec.outputs = checked_product(reader->groups, reader->group_size);
       } else {
@@ -170,13 +180,20 @@ class Builder {
     if (spec.outputs == 1) spec.embedding = Embedding::mixed;
     if (!any_monotone) spec.monotone_outputs = 0;
     if (all_monotone || (any_monotone && spec.outputs == 1)) spec.monotone_outputs = spec.outputs;
+    const bool gives_classes = at_ + 1 == written_.size() && any_monotone && scores_.count > 1 &&
+                               spec.outputs == scores_.count;
+    if (gives_classes) {
+      spec.embedding = Embedding::mixed;
+      spec.monotone_outputs = spec.outputs;
+    }
     if (any_monotone && spec.monotone_outputs == 0) {
       spec.monotone_outputs = Linear::monotone_share(wires_, spec.outputs, spec.embedding);
     }
     if (spec.monotone_outputs > spec.outputs) fail("more monotone outputs than outputs");
     const LayerSpec* activation = next(false);
     const bool before_relu = activation != nullptr && activation->kind == LayerKind::relu;
-    const Linear::Shape shape = {spec.outputs, spec.monotone_outputs, spec.embedding, before_relu};
+    const Linear::Shape shape = {spec.outputs, spec.monotone_outputs, spec.embedding, before_relu,
+                                 gives_classes ? scores_.closed : std::vector<int>()};
     charge(static_cast<std::uint64_t>(spec.outputs));
     for (const Wire& wire : wires_) {
       charge(static_cast<std::uint64_t>(wire.num_columns()) *
@@ -306,7 +323,7 @@ class Builder {
   MonotoneCalibrators calibrators_;
   Random random_;
   std::uint64_t max_parameters_;
-  int num_scores_;
+  ScoreWires scores_;
   std::uint64_t parameters_ = 0;
   BuiltLayers built_;
 };
@@ -336,8 +353,8 @@ bool is_settled(const Architecture& architecture) {
 
 BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inputs,
                          MonotoneCalibrators calibrators, Random random,
-                         std::uint64_t max_parameters, int num_scores) {
-  return Builder(architecture, std::move(inputs), calibrators, random, max_parameters, num_scores)
+                         std::uint64_t max_parameters, const ScoreWires& scores) {
+  return Builder(architecture, std::move(inputs), calibrators, random, max_parameters, scores)
       .build();
 }
 

@@ -19,6 +19,12 @@ namespace espalier {
 inline constexpr int kMaxWires = 1 << 24;                                // between two layers
 inline constexpr std::uint64_t kMaxParameters = std::uint64_t{1} << 27;  // half a GiB
 
+/// What the last layer gives: so many numbers, and which of them no monotone wire may reach.
+struct ScoreWires {
+  int count = 1;
+  std::vector<int> closed = {};
+};
+
 struct BuiltLayers {
   Architecture architecture;  // every size written out, every wire of a gather listed
   std::vector<std::unique_ptr<Layer>> layers;
@@ -28,11 +34,12 @@ struct BuiltLayers {
 bool is_settled(const Architecture& architecture);
 
 /// Throws Error (argument) that names the layer, also if there would be more than max_parameters or
-/// the last one does not give num_scores wires.
+/// the last one does not give those scores.
 /// An architecture that came out of here needs no random numbers and builds the same layers again.
 BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inputs,
                          MonotoneCalibrators calibrators, Random random,
-                         std::uint64_t max_parameters = kMaxParameters, int num_scores = 1);
+                         std::uint64_t max_parameters = kMaxParameters,
+                         const ScoreWires& scores = {});
 
 /// Whether a layer reads G groups of S wires and says so: lat(GxS), minmax(GxS).
 bool has_groups(const LayerSpec& layer);

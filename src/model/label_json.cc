@@ -8,6 +8,8 @@
 #include <limits>
 #include <set>
 
+#include "data/promises.h"
+
 namespace espalier {
 
 namespace {
@@ -28,6 +30,24 @@ void put_objective(const Label& label, Json& json) {
   json["power"] = label.power;
   json["offsets"] = label.offsets;
   json["unit"] = label.unit;
+  if (label.promises.empty()) return;
+  for (const Monotonicity promise : label.promises) json["promises"].push_back(to_word(promise));
+}
+
+void get_promises(const Reader& reader, const Json& json, Label& label) {
+  for (const auto& word : json.at("promises").get<std::vector<std::string>>()) {
+    const auto promise = from_word<Monotonicity>(word);
+    if (!promise) reader.fail(fmt::format("header: '{}' is no promise", word));
+    label.promises.push_back(*promise);
+  }
+  const auto first = std::ranges::find_if(
+      label.promises, [](Monotonicity promise) { return promise != Monotonicity::none; });
+  const bool fits = label.has_many_classes() && label.classes.size() <= kMaxClasses &&
+                    label.promises.size() == label.classes.size();
+  if (!fits || first == label.promises.end() || *first != Monotonicity::increasing)
+    reader.fail("header: promises do not match the classes");
+  if (const std::string why = contradiction(label.classes, label.promises); !why.empty())
+    reader.fail(fmt::format("header: promises: {}", why));
 }
 
 void get_objective(const Reader& reader, const Json& json, Label& label) {
@@ -41,6 +61,7 @@ void get_objective(const Reader& reader, const Json& json, Label& label) {
   label.power = json.at("power").get<double>();
   label.offsets = json.at("offsets").get<std::vector<double>>();
   label.unit = json.at("unit").get<double>();
+  if (json.contains("promises")) get_promises(reader, json, label);
 }
 
 bool has_right_power(const Label& label) {

@@ -20,6 +20,14 @@ std::vector<Wire> input_wires(const Schema& schema) {
   return wires;
 }
 
+ScoreWires score_wires(const Label& label) {
+  ScoreWires scores{.count = static_cast<int>(label.num_outputs())};
+  for (int s = 0; s < scores.count; ++s) {
+    if (label.score_direction(static_cast<std::size_t>(s)) == 0) scores.closed.push_back(s);
+  }
+  return scores;
+}
+
 void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float* tile) {
   for (int r = 0; r < kTile; ++r) {
     const float* cells = data.row(rows[r < count ? r : 0]);

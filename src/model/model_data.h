@@ -30,6 +30,9 @@ inline constexpr std::size_t kTaskRows = 64 * kTile;
 /// for the level if the label has levels.
 std::vector<Wire> input_wires(const Schema& schema);
 
+/// The scores that a network of this label gives.
+ScoreWires score_wires(const Label& label);
+
 /// Fills a tile with the features of rows[0 .. count) of a dataset, count <= kTile; the rest of the
 /// tile repeats row 0. Behind them comes the wire of levels, if the network has one.
 void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float* tile);

@@ -234,6 +234,12 @@ Schema schema_from_json(const Reader& reader, const Json& header, std::uint32_t 
       reader.fail("header: two columns of the same name");
   }
   if (schema.features.empty()) reader.fail("header: no features");
+  const auto has_direction = [](const Feature& feature) {
+    return feature.monotonicity != Monotonicity::none;
+  };
+  if (schema.label.has_many_classes() && schema.label.promises.empty() &&
+      std::ranges::any_of(schema.features, has_direction))
+    reader.fail("header: a direction that promises nothing of any class");
   if (!header.contains("pairs")) return schema;
   for (const Json& json : get_list(reader, header, "pairs"))
     schema.pairs.push_back(pair_from_json(reader, json, schema));
@@ -249,7 +255,7 @@ Network read_member(Reader& reader, const ModelData& model, const std::vector<Wi
   const Architecture architecture = parse_architecture(text);
   if (!is_settled(architecture)) reader.fail("header: the architecture leaves something open");
   Network network(architecture, inputs, model.calibrators, Random(0), params.size(),
-                  static_cast<int>(model.schema.label.num_outputs()));
+                  score_wires(model.schema.label));
   if (network.params().size() != params.size()) {
     reader.fail(fmt::format("{} parameters, the architecture wants {}", params.size(),
                             network.params().size()));

@@ -19,9 +19,9 @@ std::size_t whole_lines(std::size_t floats) {
 
 Network::Network(const Architecture& architecture, std::vector<Wire> inputs,
                  MonotoneCalibrators calibrators, Random random, std::uint64_t max_parameters,
-                 int num_scores) {
-  BuiltLayers built = build_layers(architecture, std::move(inputs), calibrators, random,
-                                   max_parameters, num_scores);
+                 const ScoreWires& scores) {
+  BuiltLayers built =
+      build_layers(architecture, std::move(inputs), calibrators, random, max_parameters, scores);
   architecture_ = std::move(built.architecture);
   layers_ = std::move(built.layers);
   std::size_t total = 0;

@@ -19,7 +19,7 @@ class Network {
   /// As build_layers.
   Network(const Architecture& architecture, std::vector<Wire> inputs,
           MonotoneCalibrators calibrators, Random random,
-          std::uint64_t max_parameters = kMaxParameters, int num_scores = 1);
+          std::uint64_t max_parameters = kMaxParameters, const ScoreWires& scores = {});
 
   /// Every size written out, every wire of a gather listed: enough to build the same network again.
   const Architecture& architecture() const { return architecture_; }

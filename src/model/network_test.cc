@@ -88,7 +88,7 @@ TEST(Network, EveryScoreOfSeveralIsThatOfTheReference) {
       const Label& label = schema.label;
       Network network(parse_architecture(std::string("cal(5) lin(4) cal(4) lat(2x2) ") + end),
                       input_wires(schema), MonotoneCalibrators::required, random.split(1),
-                      kMaxParameters, kScores);
+                      kMaxParameters, {.count = kScores});
       ASSERT_EQ(network.num_scores(), kScores);
       for (float& p : network.params()) p = static_cast<float>(random.uniform());
       // Two tiles and a part of a third.
@@ -115,7 +115,7 @@ TEST(Network, TheLastLayerGivesTheWantedNumberOfScores) {
   const std::vector<Wire> inputs = {{.keypoints = 3}, {.keypoints = 3}};
   const auto build = [&](const char* text, int num_scores) {
     return Network(parse_architecture(text), inputs, MonotoneCalibrators::required, Random(1),
-                   kMaxParameters, num_scores);
+                   kMaxParameters, {.count = num_scores});
   };
   EXPECT_EQ(build("cal(3) lin(1)", 1).num_scores(), 1);
   EXPECT_EQ(build("cal(3) lin", 4).num_scores(), 4);

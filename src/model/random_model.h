@@ -143,7 +143,7 @@ inline Schema random_schema(Random& random) {
 }
 
 // cal, then a few blocks of embedding, calibrators and lattices, then one of several ends.
-inline std::string random_architecture(Random& random) {
+inline std::string random_architecture(Random& random, std::size_t num_outputs = 1) {
   std::string text = fmt::format("cal({})", 2 + random.below(8));
   const auto blocks = 1 + random.below(2);
   for (std::uint64_t b = 0; b < blocks; ++b) {
@@ -154,6 +154,7 @@ inline std::string random_architecture(Random& random) {
     text += fmt::format("lat({}x{}{})", groups, size, random.uniform() < 0.4 ? ",simplex" : "");
     if (random.uniform() < 0.5) text += " cal(5)";
   }
+  if (num_outputs > 1) return text + fmt::format(" lin({})", num_outputs);
   const char* ends[] = {" lin(1)",     " sum", " lin(1) cal(6,-3:3)", " lin(4) lat(2x2) lat",
                         " lin(6) lat", " lat", " lin(6) minmax(3x2)", " lin(5) relu lin(1)"};
   return text + ends[random.below(std::size(ends))];
@@ -164,7 +165,7 @@ inline Network random_network(const Schema& schema, MonotoneCalibrators calibrat
                               const std::string& architecture, const Random& wiring,
                               Random& random) {
   Network network(parse_architecture(architecture), input_wires(schema), calibrators, wiring,
-                  kMaxParameters, static_cast<int>(schema.label.num_outputs()));
+                  kMaxParameters, score_wires(schema.label));
   for (int l = 0; l < network.num_layers(); ++l) {
     Layer& layer = network.layer(l);
     float* params = network.params().data() + network.offset(l);
@@ -187,7 +188,7 @@ inline Network random_network(const Schema& schema, MonotoneCalibrators calibrat
 inline Network random_network(const Schema& schema, MonotoneCalibrators calibrators,
                               Random& random) {
   const Random wiring = random.split(1);
-  const std::string architecture = random_architecture(random);
+  const std::string architecture = random_architecture(random, schema.label.num_outputs());
   return random_network(schema, calibrators, architecture, wiring, random);
 }
 
@@ -198,14 +199,39 @@ inline Network random_network(Random& random) {
       random);
 }
 
-inline Model random_model(Random& random) {
+inline Model random_model_of(Schema schema, Random& random) {
   auto data = std::make_shared<ModelData>();
-  data->schema = random_schema(random);
+  data->schema = std::move(schema);
   data->training_json = "{}";
   const auto members = random.uniform() < 0.8 ? 1u : 3u;
   for (unsigned m = 0; m < members; ++m)
     data->members.push_back(random_network(data->schema, data->calibrators, random));
   return Model(std::move(data));
+}
+
+inline Model random_model(Random& random) { return random_model_of(random_schema(random), random); }
+
+// Of four classes, such as a model can keep; the first one that is there is increasing.
+inline std::vector<Monotonicity> random_promises(Random& random) {
+  using enum Monotonicity;
+  const std::vector<std::vector<Monotonicity>> kept = {{increasing, none, none, none},
+                                                       {none, increasing, decreasing, none},
+                                                       {none, increasing, none, increasing},
+                                                       {increasing, decreasing, decreasing, none},
+                                                       {increasing, increasing, none, decreasing}};
+  return kept[random.below(kept.size())];
+}
+
+// One of classes without an order whose probabilities have directions.
+inline Model random_model_of_classes(Random& random) {
+  Schema schema = random_schema(random);
+  schema.beside.clear();
+  schema.label = {.name = "label",
+                  .loss = Loss::log_loss,
+                  .classes = {"a", "b", "c", "d"},
+                  .promises = random_promises(random),
+                  .offsets = {random.normal(), random.normal(), random.normal(), random.normal()}};
+  return random_model_of(std::move(schema), random);
 }
 
 // One that gives a number for a row.

@@ -22,8 +22,6 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kMaxClasses = 100;
-
 [[noreturn]] void fail(std::string_view message) {
   throw Error(ErrorKind::argument, std::string(message));
 }

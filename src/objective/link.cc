@@ -17,10 +17,27 @@ void softmax(std::span<float> scores) noexcept {
   for (float& score : scores) score = static_cast<float>(portable_exp(score - largest) / sum);
 }
 
+// Differences are rounded to floats, of which a test has seen every e^x: it never falls. Beyond 1000
+// it is infinite or 0.
+void promised_softmax(std::span<float> scores) noexcept {
+  float own[kMaxClasses];
+  const std::size_t count = std::min(scores.size(), kMaxClasses);
+  std::copy_n(scores.begin(), count, own);
+  for (std::size_t c = 0; c < count; ++c) {
+    double others = 0;
+    for (std::size_t j = 0; j < count; ++j) {
+      const double ahead = std::clamp(static_cast<double>(own[j]) - own[c], -1000.0, 1000.0);
+      if (j != c) others += portable_exp(static_cast<float>(ahead));
+    }
+    scores[c] = static_cast<float>(1 / (1 + others));
+  }
+}
+
 }  // namespace
 
 ScoreUnits units_of(const Label& label, std::size_t score) noexcept {
-  return {label.offsets[score], label.scale};
+  const bool falls = label.score_direction(score) < 0;
+  return {label.offsets[score], falls ? -label.scale : label.scale};
 }
 
 float score_of(const ScoreUnits& units, double output, double row_offset) noexcept {
@@ -34,7 +51,8 @@ float score_of(const Label& label, std::size_t score, double output, double row_
 }
 
 Link link_of(const Label& label) noexcept {
-  if (label.has_many_classes()) return Link::softmax;
+  if (label.has_many_classes())
+    return label.promises.empty() ? Link::softmax : Link::promised_softmax;
   if (label.has_log_link()) return Link::exponential;
   return label.task() == Task::classification ? Link::sigmoid : Link::identity;
 }
@@ -52,6 +70,9 @@ void apply_link(Link link, float unit, float exposure, std::span<float> scores) 
       break;
     case Link::softmax:
       softmax(scores);
+      break;
+    case Link::promised_softmax:
+      promised_softmax(scores);
       break;
   }
 }

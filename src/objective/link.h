@@ -7,9 +7,11 @@
 //               sigmoid:      1 / (1 + e^-score)
 //               exponential:  float(e^score) * unit * exposure, at most the largest float
 //               softmax:      e^score / the sum of e^score over all classes
+//               promised_softmax:  1 / (1 + the sum over the other classes of e^(their score - own)),
+//                             the same number, for classes with directions
 //
-// All but the last are roundings of functions that never fall (scale, unit and exposure are
-// positive), so they keep every direction to the last bit. Plain values, because the serving
+// All but softmax are roundings of functions that never fall (scale, unit and exposure are
+// positive; scores of classes may fall), so they keep every direction to the last bit. Plain values, because the serving
 // program carries them.
 #pragma once
 
@@ -29,7 +31,7 @@ ScoreUnits units_of(const Label& label, std::size_t score) noexcept;
 float score_of(const ScoreUnits& units, double output, double row_offset) noexcept;
 float score_of(const Label& label, std::size_t score, double output, double row_offset) noexcept;
 
-enum class Link { identity, sigmoid, exponential, softmax };
+enum class Link { identity, sigmoid, exponential, softmax, promised_softmax };
 Link link_of(const Label& label) noexcept;
 
 /// From the scores of a row to its predictions; `unit` and `exposure` are for `exponential`.

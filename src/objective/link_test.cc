@@ -7,19 +7,22 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "core/effort.h"
+#include "core/math.h"
 
 namespace espalier {
 namespace {
 
 // Walks the floats of [first, last] and expects that a link never falls.
-void expect_rises(float (*link)(float) noexcept, float first, float last) {
+template <class Value>
+void expect_rises(Value (*link)(float) noexcept, float first, float last) {
   const bool negative = first < 0;
-  float before = link(first);
+  Value before = link(first);
   for (auto z = std::bit_cast<std::uint32_t>(first); z != std::bit_cast<std::uint32_t>(last);) {
     z += negative ? -1 : 1;
-    const float after = link(std::bit_cast<float>(z));
+    const Value after = link(std::bit_cast<float>(z));
     ASSERT_GE(after, before) << "at " << std::bit_cast<float>(z);
     before = after;
   }
@@ -34,6 +37,9 @@ TEST(Links, NeverFallOnAMillionNeighboursInEachBinade) {
       expect_rises(link, start, end);
       expect_rises(link, -end, -start);
     }
+    constexpr auto power = [](float x) noexcept { return portable_exp(x); };
+    expect_rises(+power, start, end);
+    expect_rises(+power, -end, -start);
   }
 }
 
@@ -81,6 +87,33 @@ TEST(Links, TheSoftmaxAddsUpHoweverLargeTheScores) {
     }
     EXPECT_NEAR(sum, 1, 1e-6);
   }
+}
+
+TEST(Links, ThePromisedSoftmaxIsTheSoftmaxAndMovesWithItsScores) {
+  for (const float shift : {0.0f, -1e3f, 3e37f}) {
+    const float scores[] = {shift, shift + 1, shift - 2, 0.5f};
+    std::vector<float> plain(std::begin(scores), std::end(scores)), promised = plain;
+    apply_link(Link::softmax, 1, 1, plain);
+    apply_link(Link::promised_softmax, 1, 1, promised);
+    for (std::size_t c = 0; c < plain.size(); ++c) EXPECT_NEAR(promised[c], plain[c], 1e-4);
+    for (std::size_t c = 0; c < plain.size(); ++c) {
+      std::vector<float> moved(std::begin(scores), std::end(scores));
+      for (std::size_t j = 0; j < moved.size(); ++j)
+        moved[j] = std::nextafter(moved[j], j == c ? INFINITY : -INFINITY);
+      apply_link(Link::promised_softmax, 1, 1, moved);
+      EXPECT_GE(moved[c], promised[c]);
+    }
+  }
+}
+
+// What the promised softmax adds up: of floats, in double.
+TEST(LongPromisedSoftmax, ThePowerOfEveryFloatNeverFallsInDouble) {
+  constexpr float kLeast = std::numeric_limits<float>::min();
+  constexpr auto power = [](float x) noexcept { return portable_exp(x); };
+  expect_rises(+power, -1000.0f, -kLeast);
+  expect_rises(+power, kLeast, 1000.0f);
+  EXPECT_EQ(power(-kLeast), 1.0);
+  EXPECT_EQ(power(kLeast), 1.0);
 }
 
 }  // namespace

@@ -58,17 +58,20 @@ LossRow row_of(const Dataset& data, std::uint32_t row, std::size_t level) noexce
   return {data.labels[row], data.exposure(row), data.offset(row), level};
 }
 
-// The softmax of a row whose scores are offsets[c] + z[c * stride], which it replaces by gradients.
-double softmax_loss(const Label& label, std::size_t y, float weight, const float* z,
+// The softmax of a row whose scores are offsets[c] +- z[c * stride]; gradients are those of z.
+double softmax_loss(const Objective& objective, std::size_t y, float weight, const float* z,
                     float* gradient, std::size_t stride) noexcept {
-  const auto score = [&](std::size_t c) { return label.offsets[c] + z[c * stride]; };
+  const Label& label = objective.label();
+  const auto score = [&](std::size_t c) {
+    return label.offsets[c] + objective.turn(c) * z[c * stride];
+  };
   double largest = score(0);
   for (std::size_t c = 1; c < label.classes.size(); ++c) largest = std::max(largest, score(c));
   double sum = 0;
   for (std::size_t c = 0; c < label.classes.size(); ++c) sum += portable_exp(score(c) - largest);
   for (std::size_t c = 0; c < label.classes.size(); ++c) {
     const double p = portable_exp(score(c) - largest) / sum;
-    gradient[c * stride] = weight * static_cast<float>(p - (c == y ? 1 : 0));
+    gradient[c * stride] = weight * objective.turn(c) * static_cast<float>(p - (c == y ? 1 : 0));
   }
   return largest + portable_log(sum) - score(y);
 }
@@ -90,6 +93,8 @@ double pinball_loss(double q, double y, double s) noexcept {
 // The second derivative of a log-linked loss is (2-p) E e^((2-p)s) - (1-p) y e^((1-p)s); where the
 // sums of both terms are equal, as the offset makes them, their weighted mean is that of the first.
 Objective::Objective(const Label& label, const Dataset& train) : label_(&label) {
+  for (std::size_t s = 0; s < label.num_outputs(); ++s)
+    turns_.push_back(label.score_direction(s) < 0 ? -1.0f : 1.0f);
   if (label.loss == Loss::squared_error) scale_ = 1 / (label.scale * label.scale);
   if (label.loss == Loss::absolute_error || label.loss == Loss::quantile) scale_ = 1 / label.scale;
   if (!label.has_log_link()) return;
@@ -124,7 +129,7 @@ void add_losses(const Objective& objective, const Dataset& data,
     const float weight = data.weight(rows[r]);
     if (label.has_many_classes()) {
       const auto y = static_cast<std::size_t>(data.labels[rows[r]]);
-      sum += {weight * softmax_loss(label, y, weight, z + r, gradient + r, stride), weight};
+      sum += {weight * softmax_loss(objective, y, weight, z + r, gradient + r, stride), weight};
       continue;
     }
     const LossRow row = row_of(data, rows[r], level_of(label, rows[r], turn));

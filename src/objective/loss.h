@@ -3,7 +3,8 @@
 // the network's output and o the row's own offset, if its table has such a column:
 //
 //   log_loss        log(1 + e^-s) for a positive row, log(1 + e^s) for a negative one; of grades at
-//                   level t, positive is a grade above t; of many classes -log softmax(s)[y]
+//                   level t, positive is a grade above t; of many classes -log softmax(s)[y],
+//                   where s = offset - z for a class whose score is to fall when z rises
 //   squared_error   (y - s)^2
 //   quantile q      q (y - s) if y > s, else (1 - q) (s - y); absolute_error is twice that of 0.5
 //   poisson, gamma, tweedie   with y in units of label.unit, the exposure E and the power p = 1, 2
@@ -16,6 +17,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "data/dataset.h"
 #include "espalier/schema.h"
@@ -45,9 +47,13 @@ class Objective {
   /// What a row weighs in the loss, 1 / its units.
   double scale() const { return scale_; }
 
+  /// Of classes: -1 if the score falls when the output of the network rises, else 1.
+  float turn(std::size_t score) const { return turns_[score]; }
+
  private:
   const Label* label_;
   double scale_ = 1;
+  std::vector<float> turns_;
 };
 
 /// One row: the label, the columns beside it, and the level at which the network was asked.

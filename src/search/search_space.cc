@@ -209,7 +209,7 @@ void SearchSpace::require_buildable(const SettledOptions& options) const {
     layer.wiring = Wiring::random;  // whatever wires the search chooses, the sizes are the same
   }
   build_layers(architecture, input_wires(schema_), options->monotone_calibrators, Random(0),
-               kMaxParameters, static_cast<int>(schema_.label.num_outputs()));
+               kMaxParameters, score_wires(schema_.label));
 }
 
 void SearchSpace::check_end(const char* which, double Dimension::*end) const {

@@ -172,6 +172,7 @@ float linked(const Program& program, float score, float exposure) {
   switch (program.link) {
     case Link::identity:
     case Link::softmax:  // not of random models
+    case Link::promised_softmax:
       break;
     case Link::sigmoid:
       return static_cast<float>(1 / (1 + portable_exp(-static_cast<double>(score))));

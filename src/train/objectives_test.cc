@@ -26,6 +26,9 @@
 namespace espalier {
 namespace {
 
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
 struct Kind {
   std::string name;
   SimulatedKind table;
@@ -43,6 +46,8 @@ std::vector<Kind> all_kinds() {
       {"quantiles", prices, {.label = "interest", .quantile = {0.1, 0.5, 0.9}}},
       {"grades", grades, {.label = "grade", .grades = "low<moderate<high<severe"}},
       {"classes", grades, {.label = "grade"}},
+      {"one class", grades, {.label = "grade"}},
+      {"two classes of four", grades, {.label = "grade"}},
       {"poisson",
        claims,
        {.label = "claims", .exposure = "exposure", .loss = Loss::poisson},
@@ -54,7 +59,13 @@ std::vector<Kind> all_kinds() {
       {"gamma", prices, {.label = "interest", .loss = Loss::gamma}},
   };
   for (Kind& kind : kinds) {
-    if (kind.name != "classes") {
+    if (kind.name == "one class") {
+      kind.options.increasing = {"low:income"};
+      kind.options.decreasing = {"low:late_payments", "low:debt_ratio"};
+    } else if (kind.name == "two classes of four") {
+      kind.options.increasing = {"low:income", "severe:late_payments"};
+      kind.options.decreasing = {"severe:income", "low:late_payments"};
+    } else if (kind.name != "classes") {
       kind.options.increasing = {"late_payments"};
       kind.options.decreasing = {"income"};
       if (kind.name != "offset") kind.options.increasing.push_back("debt_ratio");
@@ -190,7 +201,8 @@ TEST(EveryKindOfLabel, SuitsEveryPreset) {
         EXPECT_TRUE(verify(train(table, options).model, {.pairs = 200}).holds()) << preset;
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::argument);
-        EXPECT_EQ(kind.name, "classes") << preset << ": " << error.what();
+        EXPECT_TRUE(kind.options.grades.empty() && kind.table == SimulatedKind::grades)
+            << preset << ": " << error.what();
       }
     }
   }
@@ -298,6 +310,51 @@ TEST(EveryKindOfLabel, LevelsNeverCrossAndProbabilitiesAddUp) {
       ASSERT_NEAR(sum, 1, 1e-5) << kind.name;
     }
   }
+}
+
+std::string why_refused(const std::vector<std::string>& increasing,
+                        const std::vector<std::string>& decreasing) {
+  const Kind kind{"", SimulatedKind::grades, {}};
+  try {
+    train(table_of(kind, 100), {.label = "grade",
+                                .increasing = increasing,
+                                .decreasing = decreasing,
+                                .interactions = {"none"},
+                                .epochs = 1});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(DirectionsOfClasses, ContradictionsAreRefusedWithTheReason) {
+  EXPECT_EQ(why_refused({"low:income"}, {"severe:income"}), "");
+  EXPECT_EQ(
+      why_refused({"low:income", "moderate:income"}, {"low:debt_ratio", "moderate:debt_ratio"}),
+      "");
+  EXPECT_THAT(why_refused({"income"}, {}), HasSubstr("'high:income', or an order"));
+  EXPECT_THAT(why_refused({"low:incone"}, {}), HasSubstr("did you mean 'income'?"));
+  EXPECT_THAT(why_refused({"lwo:income"}, {}),
+              HasSubstr("has no class 'lwo'; did you mean 'low'?"));
+  EXPECT_THAT(why_refused({"low:income"}, {"low:income"}), HasSubstr("both increasing and"));
+  EXPECT_THAT(why_refused({"low:income", "moderate:income", "high:income", "severe:income"}, {}),
+              HasSubstr("they add up to 1"));
+  EXPECT_THAT(why_refused({"low:income", "moderate:income"}, {"high:income", "severe:income"}),
+              HasSubstr("'low', 'moderate' would have to keep their ratios"));
+  EXPECT_THAT(why_refused({"low:income", "severe:debt_ratio"}, {}), HasSubstr("different classes"));
+}
+
+TEST(DirectionsOfClasses, TheCertificateNamesThem) {
+  const Kind kind{"", SimulatedKind::grades, {}};
+  const TrainResult trained =
+      train(table_of(kind, 200), {.label = "grade",
+                                  .increasing = {"low:income", "severe:debt_ratio"},
+                                  .decreasing = {"severe:income", "low:debt_ratio"},
+                                  .interactions = {"none"},
+                                  .epochs = 1});
+  const Certificate proof = verify(trained.model, {.pairs = 100});
+  EXPECT_THAT(proof.increasing, UnorderedElementsAre("low:income", "severe:debt_ratio"));
+  EXPECT_THAT(proof.decreasing, UnorderedElementsAre("severe:income", "low:debt_ratio"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/random.h"
+#include "data/column_wishes.h"
 #include "data/encode.h"
 #include "data/roles.h"
 #include "data/schema_builder.h"
@@ -75,19 +76,13 @@ void balance_classes(Prepared& p) {
   for (std::size_t i = 0; i < p.train.num_rows; ++i) weights[i] *= p.class_scale[class_of(i)];
 }
 
-// Raising the score of one class lowers the probabilities of all others.
-void require_no_direction(const Schema& schema) {
-  if (!schema.label.has_many_classes()) return;
-  for (const Feature& feature : schema.features) {
-    if (feature.monotonicity == Monotonicity::none) continue;
-    throw Error(
-        ErrorKind::argument,
-        fmt::format("{}: '{}': the label '{}' has {} classes without an order, and none of "
-                    "them can say what is to rise; wanted an order of the classes (--grades "
-                    "'{}<{}<...'), or a label of two",
-                    to_word(feature.monotonicity), feature.name, schema.label.name,
-                    schema.label.classes.size(), schema.label.classes[0], schema.label.classes[1]));
-  }
+// The directions of columns, and of classes without an order what they promise.
+Directions directions_of(const Table& table, const TrainOptions& options, Label& label) {
+  const ColumnIndex columns(table);
+  if (!label.has_many_classes()) return read_directions(table, columns, options);
+  ClassDirections found = read_class_directions(table, columns, options, label.classes);
+  label.promises = std::move(found.promises);
+  return found.columns;
 }
 
 // The training rows and the validation rows as the network reads them. A table that is owned is
@@ -187,9 +182,8 @@ Prepared prepare(const Source& source, const TrainOptions& options, const TrainC
     require_rows(control.valid != nullptr ? *control.valid : table, rows.valid, options,
                  "choose the epoch on");
   }
-  schema.features =
-      build_features(table, options, rows.train, [&](const std::string& m) { warn(control, m); });
-  require_no_direction(schema);
+  schema.features = build_features(table, options, directions_of(table, options, schema.label),
+                                   rows.train, [&](const std::string& m) { warn(control, m); });
   Prepared p{.options = settle(options, schema.label, schema.features, rows.train.size()),
              .schema = std::move(schema),
              .valid_is_split_off = control.valid == nullptr && source.rows == nullptr,

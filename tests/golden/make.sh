@@ -38,3 +38,6 @@ train grades grades --label grade --grades 'low<moderate<high<severe'
 pairs='age*housing:8' train loans pairs --label default
 "$espalier" train "$scratch/grades.csv" --quiet --epochs 3 --interactions none --label grade \
   --architecture 'cal(6) lin(6) cal(4) lat(3x2) cal(4) lin(4)' -o classes.esp
+"$espalier" train "$scratch/grades.csv" --quiet --epochs 3 --interactions none --label grade \
+  --increasing low:income,severe:late_payments --decreasing severe:income,low:late_payments \
+  --architecture 'cal(6) lin(6) cal(4) lat(3x2) cal(4) lin(4)' -o directed-classes.esp
