@@ -166,7 +166,7 @@ TEST(Explain, PermutationsComeAsNearAsTheirErrorSays) {
     const std::vector<float> baseline = random_baseline(predictor.model().schema(), random);
     const Explanation exact = explain(predictor, rows, baseline);
     const Explanation drawn =
-        explain(predictor, rows, baseline, {.exact_columns = 0, .permutations = 400, .seed = m});
+        explain(predictor, rows, baseline, {.exact_columns = 0, .permutations = 2400, .seed = m});
     for (std::size_t i = 0; i < exact.shares.size(); ++i) {
       EXPECT_NEAR(drawn.shares[i], exact.shares[i],
                   6 * drawn.errors[i] + tolerance(exact, i / exact.num_columns))

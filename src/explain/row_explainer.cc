@@ -10,11 +10,26 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kBatch = 512;  // mixtures that are scored together
+constexpr std::size_t kBatch = 512;           // mixtures that are scored together
+constexpr std::size_t kOrderedScores = 8192;  // about as many are held at a time
 
 // The offset is the last cell of a row.
 std::size_t offset_cell(const Predictor& predictor) {
   return predictor.model().schema().beside.contains(Role::offset) ? predictor.num_cells() - 1 : 0;
+}
+
+// What the players add, in pairs of orders whose mixtures have these values.
+void add_gains(std::span<const std::vector<std::size_t>> orders, const std::vector<char>& plays,
+               const std::vector<double>& values, OrderedShares& sums) {
+  const double* value = values.data();
+  for (std::size_t o = 0; o < orders.size(); ++o, ++value) {
+    for (const std::size_t f : orders[o]) {
+      if (plays[f] == 0) continue;
+      sums.add(f, value[1] - value[0]);
+      ++value;
+    }
+    if (o % 2 == 1) sums.end_pair();
+  }
 }
 
 }  // namespace
@@ -107,12 +122,35 @@ void RowExplainer::share_exactly(std::span<double> shares) {
   }
 }
 
-// A column with the cell of the baseline adds nothing wherever it comes, so it is passed over.
+// A column with the cell of the baseline adds nothing wherever it comes, so it is passed over. Some
+// orders are scored together and added up before the next ones.
 void RowExplainer::share_by_orders(std::span<double> shares, std::span<double> errors) {
   const std::vector<std::size_t>& players = mixture_.differing();
   std::vector<char> plays(num_features_);
   for (const std::size_t f : players) plays[f] = 1;
-  for (const std::vector<std::size_t>& order : plan_.orders) {
+  std::vector<OrderedShares> sums(targets_.size(), OrderedShares(num_features_));
+  const std::size_t at_once = 2 * (kOrderedScores / (2 * players.size() + 2) + 1);
+  for (std::size_t first = 0; first < plan_.orders.size(); first += at_once) {
+    const std::size_t count = std::min(at_once, plan_.orders.size() - first);
+    const auto orders = std::span(plan_.orders).subspan(first, count);
+    add_orders(orders, plays);
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+      add_gains(orders, plays, values_[t], sums[t]);
+      values_[t].clear();
+    }
+  }
+  for (std::size_t t = 0; t < targets_.size(); ++t) {
+    for (const std::size_t f : players) {
+      shares[t * num_features_ + f] = sums[t].share(f);
+      errors[t * num_features_ + f] = sums[t].standard_error(f);
+    }
+  }
+}
+
+// Scores the baseline, then the mixture after each player, of one order after the other.
+void RowExplainer::add_orders(std::span<const std::vector<std::size_t>> orders,
+                              const std::vector<char>& plays) {
+  for (const std::vector<std::size_t>& order : orders) {
     mixture_.reset();
     add();
     for (const std::size_t f : order) {
@@ -122,22 +160,6 @@ void RowExplainer::share_by_orders(std::span<double> shares, std::span<double> e
     }
   }
   flush();
-  for (std::size_t t = 0; t < targets_.size(); ++t) {
-    OrderedShares sums(num_features_);
-    const double* value = values_[t].data();
-    for (std::size_t o = 0; o < plan_.orders.size(); ++o, ++value) {
-      for (const std::size_t f : plan_.orders[o]) {
-        if (plays[f] == 0) continue;
-        sums.add(f, value[1] - value[0]);
-        ++value;
-      }
-      if (o % 2 == 1) sums.end_pair();
-    }
-    for (const std::size_t f : players) {
-      shares[t * num_features_ + f] = sums.share(f);
-      errors[t * num_features_ + f] = sums.standard_error(f);
-    }
-  }
 }
 
 }  // namespace espalier

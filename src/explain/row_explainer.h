@@ -46,6 +46,7 @@ class RowExplainer {
   void flush();  // what was added since the last time
   void share_exactly(std::span<double> shares);
   void share_by_orders(std::span<double> shares, std::span<double> errors);
+  void add_orders(std::span<const std::vector<std::size_t>> orders, const std::vector<char>& plays);
 
   const Interpreter& interpreter_;
   const std::size_t num_features_;
