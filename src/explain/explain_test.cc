@@ -6,8 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
@@ -43,7 +44,9 @@ Model random_class_model(Random& random) {
 }
 
 Model any_model(Random& random) {
-  return random.uniform() < 0.2 ? random_class_model(random) : random_model(random);
+  const double kind = random.uniform();
+  if (kind < 0.1) return random_class_model(random);
+  return kind < 0.2 ? random_model_of_classes(random) : random_model(random);
 }
 
 std::vector<float> random_rows(const Schema& schema, std::size_t count, Random& random) {
@@ -209,27 +212,66 @@ std::vector<float> chain_of(const Feature& feature, Random& random) {
   return chain;
 }
 
+// How an output moves when a feature with a direction moves its way; 0 if nothing is promised.
+int promise_of(const Label& label, std::size_t output) {
+  if (!label.has_many_classes()) return 1;
+  const Monotonicity promise = label.promises[output];
+  return promise == Monotonicity::none ? 0 : promise == Monotonicity::increasing ? 1 : -1;
+}
+
+// Walks `count` floats from `first` on and expects that the logarithm of odds never rises.
+void expect_logs_fall(float first, std::uint32_t count) {
+  const auto begin = std::bit_cast<std::uint32_t>(first);
+  float before = negative_log(first);
+  for (std::uint32_t bits = begin + 1; bits < begin + count; ++bits) {
+    const float after = negative_log(std::bit_cast<float>(bits));
+    ASSERT_LE(after, before) << "at " << std::bit_cast<float>(bits);
+    before = after;
+  }
+}
+
+// Those of odds from e^-80 to 100 e^80.
+constexpr int kFirstBinade = -116, kLastBinade = 122;
+
+TEST(Explain, TheLogarithmOfOddsNeverRisesOnNeighboursInEachBinade) {
+  constexpr std::uint32_t kBinade = 1u << 23, kSome = effort(4000u, 400u);
+  for (int binade = kFirstBinade; binade <= kLastBinade; ++binade) {
+    const float start = std::ldexp(1.0f, binade);
+    expect_logs_fall(start, kSome);
+    expect_logs_fall(std::bit_cast<float>(std::bit_cast<std::uint32_t>(start) + kBinade - kSome),
+                     kSome + 1);
+  }
+}
+
+TEST(LongExplain, TheLogarithmOfOddsNeverRisesOnEveryFloat) {
+  constexpr auto kBinades = static_cast<std::uint32_t>(kLastBinade - kFirstBinade + 1);
+  expect_logs_fall(std::ldexp(1.0f, kFirstBinade), kBinades << 23);
+}
+
 TEST(Explain, AWorseValueOfAMonotoneColumnNeverGetsABetterShare) {
   std::size_t compared = 0;
   for (int m = 0; m < kModels; ++m) {
     Random random(static_cast<std::uint64_t>(1000 + m));
-    const Predictor predictor(random_model(random));
+    const Predictor predictor(m % 4 == 0 ? random_model_of_classes(random) : random_model(random));
     const Schema& schema = predictor.model().schema();
     const std::vector<float> row = random_cells(schema, random);
     const std::vector<float> baseline = random_baseline(schema, random);
+    const std::size_t output = random.below(predictor.num_scores());
+    const int promise = promise_of(schema.label, output);
+    const std::string name = output_names(schema.label)[output];
     for (std::size_t f = 0; f < schema.features.size(); ++f) {
       const Feature& feature = schema.features[f];
-      if (feature.monotonicity == Monotonicity::none) continue;
+      if (feature.monotonicity == Monotonicity::none || promise == 0) continue;
       std::vector<float> rows;
       for (const float cell : chain_of(feature, random)) {
         rows.insert(rows.end(), row.begin(), row.end());
         rows[rows.size() - row.size() + f] = cell;
       }
-      const double sign = feature.monotonicity == Monotonicity::increasing ? 1 : -1;
+      const double sign = promise * (feature.monotonicity == Monotonicity::increasing ? 1 : -1);
       // The last makes some rows exact and others not.
       for (const int exact : {16, 0, static_cast<int>(schema.features.size()) - 1}) {
-        const Explanation why =
-            explain(predictor, rows, baseline, {.exact_columns = exact, .permutations = 6});
+        const Explanation why = explain(
+            predictor, rows, baseline, {.output = name, .exact_columns = exact, .permutations = 6});
         for (std::size_t r = 1; r < why.num_rows; ++r, ++compared) {
           EXPECT_GE(sign * why.shares_of(r)[f], sign * why.shares_of(r - 1)[f])
               << "model " << m << " feature " << f;

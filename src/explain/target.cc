@@ -11,17 +11,18 @@
 
 namespace espalier {
 
+float negative_log(float odds) noexcept { return static_cast<float>(-portable_log(odds)); }
+
 double Target::value(std::span<const float> scores) const noexcept {
+  constexpr double kFarthest = 80;  // e^80 for each of 100 classes is still a float
   if (!against_others) return scores[output];
-  double largest = scores[output == 0 ? 1 : 0];
+  double odds = 0;  // of all others against this one
   for (std::size_t j = 0; j < scores.size(); ++j) {
-    if (j != output) largest = std::max<double>(largest, scores[j]);
+    const double ahead = static_cast<double>(scores[j]) - scores[output];
+    if (j != output)
+      odds += portable_exp(static_cast<float>(std::clamp(ahead, -kFarthest, kFarthest)));
   }
-  double sum = 0;
-  for (std::size_t j = 0; j < scores.size(); ++j) {
-    if (j != output) sum += portable_exp(scores[j] - largest);
-  }
-  return scores[output] - (largest + portable_log(sum));
+  return negative_log(static_cast<float>(odds));
 }
 
 std::vector<Target> all_targets(const Label& label) {
