@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Microseconds a row for the shares of boosted trees: by LightGBM itself, over the rows that the trees
-# saw in training, and by shap against one baseline row, which is the same question as ours. shap cannot
-# follow splits of categories against a baseline, so its trees take the codes for numbers.
+# saw in training, and by shap against one baseline row, which is the same question as ours. With
+# splits of categories shap's shares against a baseline do not sum to the score, so its trees take the
+# codes for numbers.
 #   peer_lightgbm.py FOLDER ROWS THREADS
 import copy
 import sys
