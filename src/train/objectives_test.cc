@@ -231,7 +231,7 @@ TEST(EveryKindOfLabel, LearnsMoreThanTheModelWithoutFeatures) {
   for (const Kind& kind : all_kinds()) {
     const Table table = table_of(kind, kRowsToLearn);
     TrainOptions options = kind.options;
-    options.epochs = 0;
+    options.epochs = 30;
     TrainOptions constant = options;
     constant.epochs = 1;
     constant.learning_rate = 1e-9;

@@ -65,9 +65,14 @@ void require_proof(const ModelData& model) {
 }
 
 // The length of training: a longer one must lower the loss by so many standard deviations, and may
-// be so long.
-constexpr double kClearlyLower = 1;
-constexpr int kMostTimesAsLong = 8;
+// be so long. Few rows are so noisy that this would mostly stop too soon, and training on them takes
+// little time: less than that does.
+struct LengthSearch {
+  double clearly_lower;
+  int most_times_as_long;
+};
+constexpr std::size_t kFewRows = 5000;
+constexpr LengthSearch kOfFewRows = {0.5, 32}, kOfManyRows = {1, 8};
 constexpr std::int64_t kMostRowsOfALength = 8'000'000;
 
 // Trains the members one after another, reports as it goes and writes checkpoints.
@@ -257,7 +262,7 @@ class Session {
       Training own = take_first(best);
       if (shorter_) {
         const Fall fall = fall_of(shorter_->losses, own.losses);
-        if (!fall.is_clear(kClearlyLower)) {
+        if (!fall.is_clear(length_.clearly_lower)) {
           p_.choices.push_back(
               {"epochs", std::to_string(shorter_->epochs),
                fmt::format("{}with {} {}", why, own.epochs,
@@ -273,7 +278,8 @@ class Session {
       }
       shorter_ = std::move(own);
       const int longer = 2 * shorter_->epochs;
-      if (rows_of(longer) > kMostRowsOfALength || longer > kMostTimesAsLong * first_epochs_) {
+      if (rows_of(longer) > kMostRowsOfALength ||
+          longer > length_.most_times_as_long * first_epochs_) {
         p_.choices.push_back(
             {"epochs", std::to_string(shorter_->epochs), why + "no more are tried"});
         return use_shorter();
@@ -385,6 +391,7 @@ class Session {
   Progress progress_{};
   std::shared_ptr<ModelData> model_ = std::make_shared<ModelData>();
   const int first_epochs_ = p_.options->epochs;
+  const LengthSearch length_ = p_.train.num_rows < kFewRows ? kOfFewRows : kOfManyRows;
   std::optional<Training> shorter_;  // while the length is chosen: the training before this one
   std::vector<Epoch> best_;          // of the finished members
   std::vector<Epoch> history_;
