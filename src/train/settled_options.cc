@@ -58,7 +58,7 @@ int continuous_keypoints_for(bool is_preset, const std::optional<LayerSpec>& cal
   constexpr int kEndsOfTheRange = 2;
   if (!calibrators) return kEndsOfTheRange;
   if (!is_preset || calibrators->range) return calibrators->keypoints;
-  return rows < 50000 ? 15 : 60;
+  return rows < 10000 ? 15 : rows < 50000 ? 30 : 60;
 }
 
 // Counts and amounts are mostly 0, and a few large ones are noise that larger batches average.

@@ -18,7 +18,7 @@ namespace espalier {
 namespace {
 
 // The numbers of training rows at which a choice changes.
-constexpr std::int64_t kThresholds[] = {1000, 5000, 15000, 20000, 50000};
+constexpr std::int64_t kThresholds[] = {1000, 5000, 10000, 15000, 20000, 50000};
 
 std::vector<Feature> features(int count) {
   std::vector<Feature> made;

@@ -271,7 +271,7 @@ class Session {
                                        : "not")});
           return use_shorter();
         }
-        why += fmt::format(
+        why = fmt::format(
             "the loss of the validation rows is {:.1f} deviations lower than with "
             "{}, ",
             fall.mean / fall.error, shorter_->epochs);
