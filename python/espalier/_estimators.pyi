@@ -3,49 +3,14 @@
 # the package is imported. Tests compare the names and the words.
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from . import _core
-from ._explanations import Reason
-from ._model import AdverseWord, Model
-from ._model import Warning as Warning
-from ._sklearn import BaseEstimator, ClassifierMixin, RegressorMixin
-from ._tables import Input
+from ._base import _MonotonicEstimator
+from ._sklearn import ClassifierMixin, RegressorMixin
 
 Directions = Mapping[str, int | str] | Sequence[int | str] | np.ndarray | None
-
-class Posed(NamedTuple):
-    given: Input
-    table: _core.Table
-    names: list[str]
-    options: dict[str, Any]
-    valid: _core.Table | None
-    sample: _core.Table
-    classes: np.ndarray | None
-
-def _warn(message: str) -> None: ...
-
-class Beside(NamedTuple):
-    sample_weight: Any = None
-    exposure: Any = None
-    offset: Any = None
-
-class _MonotonicEstimator(BaseEstimator):
-    model_: Model
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-    n_iter_: int
-    history_: dict[str, np.ndarray]
-    feature_importances_: np.ndarray
-
-    def reasons(self, X: Any, top: int = ..., *, adverse: AdverseWord = ...,
-                sentences: Mapping[str, str] | None = ..., baseline: Any = ...,
-                output: str | None = ..., exact_columns: int | None = ...,
-                permutations: int | None = ..., offset: Any = ...) -> list[list[Reason]]: ...
-    def _pose(self, X: Any, y: Any, beside: Beside, eval_set: Any) -> Posed: ...
-    def _keep(self, result: dict[str, Any], posed: Posed) -> None: ...
 
 class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
     classes_: np.ndarray

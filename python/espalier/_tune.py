@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _core
-from ._estimators import Beside, Posed, _MonotonicEstimator, _warn
+from ._base import Beside, Posed, _MonotonicEstimator, _warn
 from ._arguments import values_of
 from ._params import options_json, path_bytes, real_number, whole_number
 from ._progress import progress_of, search_progress_of
