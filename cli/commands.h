@@ -18,6 +18,7 @@ Run define_explain(CLI::App& app);
 Run define_importance(CLI::App& app);
 Run define_verify(CLI::App& app);
 Run define_inspect(CLI::App& app);
+Run define_report(CLI::App& app);
 Run define_export(CLI::App& app);
 Run define_simulate(CLI::App& app);
 Run define_reproduce(CLI::App& app);

@@ -35,6 +35,7 @@ constexpr Command kCommands[] = {
     {"importance", "judge the columns of a model on a table with labels", define_importance},
     {"verify", "prove that a model is monotone: every inequality, tolerance 0", define_verify},
     {"inspect", "show architecture, wiring, curves and parameters of a model", define_inspect},
+    {"report", "a page for people: proof, quality, curves, what-if; one HTML file", define_report},
     {"export", "write a model as source that runs without this library", define_export},
     {"simulate", "make up a table of loans whose true risk is known and monotone", define_simulate},
     {"reproduce", "a table of the paper, or of later ones: the published rows beside ours",

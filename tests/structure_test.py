@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "export": ["core", "data", "objective", "model", "serve"],
     "eval": ["core", "data", "objective", "constraints", "model", "serve"],
     "explain": ["core", "data", "objective", "model", "serve"],
+    "page": ["core", "data", "objective", "model", "serve"],
     "train": ["core", "data", "objective", "constraints", "layers", "model", "serve", "eval"],
     "c": [],
     "search": ["core", "data", "objective", "layers", "model", "train"],

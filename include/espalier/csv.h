@@ -34,6 +34,8 @@ struct CsvOptions {
   /// Columns whose type is not left to inference. A cell of a number column that is not a number
   /// is then an error. A name that the file does not have is an error too.
   std::map<std::string, ColumnType> types;
+  /// Columns that the file may lack although `types` or the words for missing name them.
+  std::vector<std::string> optional;
   /// Columns to leave out.
   std::vector<std::string> drop;
   /// If not empty, only these columns are read, those of them that the file has.

@@ -15,6 +15,7 @@
 #include "espalier/options.h"
 #include "espalier/output_file.h"
 #include "espalier/outputs.h"
+#include "espalier/page.h"
 #include "espalier/predictor.h"
 #include "espalier/report.h"
 #include "espalier/schema.h"

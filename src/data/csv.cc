@@ -115,9 +115,15 @@ class TableReader {
   }
 
   void choose_columns() {
-    for (const auto& [name, type] : options_.types) require_column(name);
-    for (const auto& [name, words] : options_.column_missing) require_column(name);
-    for (const auto& [name, words] : options_.not_missing) require_column(name);
+    const NameSet optional(options_.optional.begin(), options_.optional.end());
+    const auto require_unless_optional = [&](const auto& named) {
+      for (const auto& [name, value] : named) {
+        if (!optional.contains(name)) require_column(name);
+      }
+    };
+    require_unless_optional(options_.types);
+    require_unless_optional(options_.column_missing);
+    require_unless_optional(options_.not_missing);
     for (const std::string& name : options_.drop) require_column(name);
     for (const std::string& name : options_.keep_text) require_column(name);
     const NameSet drop(options_.drop.begin(), options_.drop.end());

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// espalier report MODEL TABLE -o FILE: a model and a table as one page for people.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "commands.h"
+#include "espalier/model.h"
+#include "espalier/page.h"
+#include "flags.h"
+#include "output.h"
+#include "progress.h"
+
+namespace espalier {
+namespace {
+
+struct Flags {
+  std::string model;
+  std::string table;
+  std::string output;
+  CsvOptions csv;
+  PageOptions options;
+};
+
+// The table may lack the label, and the weight with it.
+CsvOptions reading(const Flags& flags, const Schema& schema, const Model& model) {
+  CsvOptions csv = model.csv_options(flags.csv, Reading::labelled);
+  csv.threads = flags.options.threads;
+  csv.optional.push_back(schema.label.name);
+  if (const auto weight = schema.beside.find(Role::weight); weight != schema.beside.end())
+    csv.optional.push_back(weight->second);
+  if (!flags.options.by.empty()) csv.only.push_back(flags.options.by);
+  return csv;
+}
+
+int run(Flags flags) {
+  check_table_flags(flags.csv);
+  check_outputs(
+      std::array{NamedFile{"-o", flags.output}},
+      std::array{NamedFile{"the model", flags.model}, NamedFile{"the table", flags.table}});
+  const Model model = Model::load(flags.model);
+  const Table table = read_csv(flags.table, reading(flags, model.schema(), model));
+  for (const std::string& warning : model.warnings(table)) tell("espalier: warning: " + warning);
+  StatusLine line(true);
+  flags.options.progress = [&line](double share, std::string_view next) {
+    line.draw(share, std::string(next));
+  };
+  const std::string page = page_html(model, table, flags.options);
+  line.clear();
+  if (table.find(model.schema().label.name) == nullptr) {
+    tell(
+        fmt::format("espalier: warning: {}: no column '{}', the label: the report is without "
+                    "quality",
+                    table.name, model.schema().label.name));
+  }
+  write_text(page, flags.output);
+  return 0;
+}
+
+}  // namespace
+
+Run define_report(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  app.add_option("MODEL", flags->model, "a model file")->required();
+  app.add_option("TABLE", flags->table,
+                 "a CSV file that training has not seen, with the label, or - for standard input")
+      ->required();
+  app.add_option("-o,--output", flags->output, "the HTML file, or - for standard output")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--by", flags->options.by, "judge the groups of this column one by one")
+      ->type_name("COLUMN");
+  add_field(app, Field{"pairs", "pairs of rows that the hunt tries", 0, 1e15},
+            flags->options.pairs);
+  add_field(app, Field{"seed", "draws pairs, resamples and rows"}, flags->options.seed);
+  add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, flags->options.threads);
+  add_table_flags(app, flags->csv);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace espalier

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of charts for classes and grades.
+#pragma once
+
+#include "core/json.h"
+#include "page/judged_table.h"
+
+namespace espalier {
+
+/// Two classes. As the threshold falls: it, the share of rows that reach it, the shares of the
+/// positive and of the negative rows that do, and the share of positive ones among them. ROC,
+/// precision and lift are pictures of these lists.
+Json sweep_json(const JudgedTable& all);
+
+/// Two classes: for each, the share of its rows in equal bins of the prediction from 0 to 1.
+Json class_histogram_json(const JudgedTable& all);
+
+/// Weight by class [seen][predicted], as shares of all.
+Json confusion_json(const JudgedTable& all);
+
+/// A calibration for each class, or for reaching each grade but the lowest.
+Json class_calibrations_json(const JudgedTable& all);
+
+}  // namespace espalier

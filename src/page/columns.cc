@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "data/encode.h"
+#include "page/bootstrap.h"
+#include "page/text.h"
+
+namespace espalier {
+
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::size_t kBars = 40;
+constexpr std::size_t kGrid = 16;       // values that lie evenly, and as many among the rows
+constexpr std::size_t kMostWords = 30;  // that are shown
+// Predictions that all curves may take together.
+constexpr std::size_t kPredictions = 400'000;
+constexpr std::size_t kFewestMoved = 50, kMostMoved = 400;
+constexpr double kSpread[] = {0.1, 0.25, 0.75, 0.9};
+
+// The cells of a number that are there, sorted.
+std::vector<double> values_of(const SampledRows& sample, std::size_t f) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const float cell = sample.row(i)[f];
+    if (std::isfinite(cell)) values.push_back(cell);
+  }
+  std::ranges::sort(values);
+  return values;
+}
+
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+
+// All but one in a hundred of the values; of constant ones, or none, what training saw.
+Range range_of(const Feature& feature, const std::vector<double>& values) {
+  Range range{quantile_of(values, 0.005), quantile_of(values, 0.995)};
+  if (!values.empty() && !(range.low < range.high)) range = {values.front(), values.back()};
+  if (!(range.low < range.high)) range = {feature.keypoints.front(), feature.keypoints.back()};
+  return range;
+}
+
+Json number_density(const Feature& feature, const SampledRows& sample, std::size_t f) {
+  const std::vector<double> values = values_of(sample, f);
+  const Range range = range_of(feature, values);
+  const bool is_whole =
+      !values.empty() && std::ranges::all_of(values, [](double v) { return v == std::floor(v); });
+  const double span = range.high - range.low;
+  const bool is_counted = is_whole && span < static_cast<double>(kBars);
+  const std::size_t bars = is_counted ? static_cast<std::size_t>(span) + 1 : kBars;
+  std::vector<double> shares(bars);
+  for (const double value : values) {
+    const double place =
+        is_counted ? value - range.low : (value - range.low) / span * static_cast<double>(bars);
+    const double last = static_cast<double>(bars - 1);
+    shares[static_cast<std::size_t>(std::clamp(place, 0.0, last))] +=
+        1 / static_cast<double>(sample.size());
+  }
+  const double missing =
+      1 - static_cast<double>(values.size()) / static_cast<double>(sample.size());
+  return {
+      {"low", rounded(range.low)}, {"high", rounded(range.high)},  {"whole", is_whole},
+      {"counted", is_counted},     {"bars", rounded_list(shares)}, {"missing", rounded(missing)}};
+}
+
+// Shares of the rows by word, then unseen (of a category) or missing (of an ordered column).
+Json word_density(const Feature& feature, const SampledRows& sample, std::size_t f) {
+  const std::size_t own = num_own_words(feature);
+  std::vector<double> shares(own + 1);
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const float cell = sample.row(i)[f];
+    const bool is_known = cell >= 0 && cell < static_cast<float>(own);
+    shares[is_known ? static_cast<std::size_t>(cell) : own] +=
+        1 / static_cast<double>(sample.size());
+  }
+  const double last = shares.back();
+  shares.resize(std::min(own, kMostWords));
+  return {{"bars", rounded_list(shares)},
+          {feature.kind == FeatureKind::category ? "unseen" : "missing", rounded(last)}};
+}
+
+// Where the curve of a number is drawn: evenly between the ends, and where the rows are.
+std::vector<float> grid_of(const Feature& feature, std::size_t f, const SampledRows& sample) {
+  const Range range = range_of(feature, values_of(sample, f));
+  std::vector<float> grid = spread_cells(feature, f, sample, kGrid);
+  for (std::size_t k = 0; k < kGrid; ++k) {
+    const double share = static_cast<double>(k) / static_cast<double>(kGrid - 1);
+    grid.push_back(static_cast<float>(range.low + share * (range.high - range.low)));
+  }
+  std::erase_if(grid, [&](float x) { return x < range.low || x > range.high; });
+  std::ranges::sort(grid);
+  grid.erase(std::unique(grid.begin(), grid.end()), grid.end());
+  return grid;
+}
+
+std::vector<float> cells_of(const Feature& feature, std::size_t f, const SampledRows& sample) {
+  if (feature.kind == FeatureKind::number) return grid_of(feature, f, sample);
+  std::vector<float> cells;
+  for (std::size_t code = 0; code < std::min(num_own_words(feature), kMostWords); ++code)
+    cells.push_back(static_cast<float>(code));
+  return cells;
+}
+
+// What becomes of the rows when a column has this cell: the mean of each output, and points of the
+// spread of the main one.
+struct Moved {
+  std::vector<double> means;
+  std::vector<double> points;
+};
+
+class Mover {
+ public:
+  Mover(const Predictor& predictor, const SampledRows& rows)
+      : predictor_(predictor),
+        scratch_(predictor),
+        cells_(rows.cells),
+        width_(rows.width),
+        out_(rows.size() * predictor.num_scores()) {}
+
+  Moved move(std::size_t feature, float cell) {
+    std::vector<float> kept;
+    for (std::size_t i = feature; i < cells_.size(); i += width_) {
+      kept.push_back(cells_[i]);
+      cells_[i] = cell;
+    }
+    predictor_.predict(cells_, out_, scratch_);
+    for (std::size_t i = 0; i < kept.size(); ++i) cells_[i * width_ + feature] = kept[i];
+    return summary();
+  }
+
+ private:
+  Moved summary() const {
+    const std::size_t scores = predictor_.num_scores();
+    Moved moved{.means = std::vector<double>(scores)};
+    std::vector<double> values;
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      moved.means[i % scores] += out_[i] / static_cast<double>(out_.size() / scores);
+      if (i % scores == main_output(predictor_.model().schema().label)) values.push_back(out_[i]);
+    }
+    std::ranges::sort(values);
+    for (const double share : kSpread) moved.points.push_back(quantile_of(values, share));
+    return moved;
+  }
+
+  const Predictor& predictor_;
+  Predictor::Scratch scratch_;
+  std::vector<float> cells_;
+  std::size_t width_;
+  std::vector<float> out_;
+};
+
+Json curve_json(Mover& mover, std::size_t f, const std::vector<float>& cells) {
+  Json means = Json::array(), points = Json::array();
+  for (const float cell : cells) {
+    const Moved moved = mover.move(f, cell);
+    means.push_back(rounded_list(moved.means));
+    points.push_back(rounded_list(moved.points));
+  }
+  return {{"cells", rounded_list(cells)}, {"means", means}, {"points", points}};
+}
+
+Json column_json(const Feature& feature, std::size_t f, const SampledRows& sample, Mover& mover) {
+  Json json = {{"name", feature.name},
+               {"kind", to_word(feature.kind)},
+               {"direction", to_word(feature.monotonicity)}};
+  const bool has_words = feature.kind != FeatureKind::number;
+  json["density"] =
+      has_words ? word_density(feature, sample, f) : number_density(feature, sample, f);
+  json["curve"] = curve_json(mover, f, cells_of(feature, f, sample));
+  const bool is_learned = has_words ? feature.kind == FeatureKind::ordered && feature.learns_missing
+                                    : feature.learns_missing;
+  if (is_learned) json["curve"]["missing"] = curve_json(mover, f, {kNan});
+  if (feature.kind == FeatureKind::category) {
+    const auto unseen = static_cast<float>(num_own_words(feature));
+    json["curve"]["unseen"] = curve_json(mover, f, {unseen});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::size_t main_output(const Label& label) {
+  return label.has_many_classes() ? 0 : label.num_scores() / 2;
+}
+
+SampledRows rows_to_move(const SampledRows& sample, const Predictor& predictor, std::size_t most) {
+  SampledRows rows{.width = sample.width};
+  const std::size_t count = std::min(sample.size(), most);
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto row = sample.row(k * sample.size() / count);
+    rows.cells.insert(rows.cells.end(), row.begin(), row.end());
+    if (predictor.model().schema().beside.contains(Role::exposure))
+      rows.cells[k * rows.width + predictor.model().schema().features.size()] = 1;
+  }
+  return rows;
+}
+
+std::vector<float> spread_cells(const Feature& feature, std::size_t index,
+                                const SampledRows& sample, std::size_t most) {
+  std::vector<float> cells;
+  if (feature.kind != FeatureKind::number) {
+    for (std::size_t code = 0; code < std::min(num_own_words(feature), most); ++code)
+      cells.push_back(static_cast<float>(code));
+    return cells;
+  }
+  std::vector<double> values = values_of(sample, index);
+  if (values.empty()) return {feature.keypoints.front(), feature.keypoints.back()};
+  std::vector<double> distinct = values;
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  const std::vector<double>& among = distinct.size() <= most ? distinct : values;
+  const std::size_t count = std::min(among.size(), most);
+  for (std::size_t k = 0; k < count; ++k) {
+    const double share = count > 1 ? static_cast<double>(k) / static_cast<double>(count - 1) : 0;
+    // Not the very ends, which may lie far out.
+    const double inner = among.size() > most ? 0.01 + 0.98 * share : share;
+    cells.push_back(static_cast<float>(among[static_cast<std::size_t>(
+        std::lround(inner * static_cast<double>(among.size() - 1)))]));
+  }
+  cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
+  return cells;
+}
+
+Json columns_json(const Predictor& predictor, const SampledRows& sample, ThreadPool& pool) {
+  const std::vector<Feature>& features = predictor.model().schema().features;
+  const std::size_t moved =
+      std::clamp(kPredictions / (features.size() * 2 * kGrid), kFewestMoved, kMostMoved);
+  const SampledRows rows = rows_to_move(sample, predictor, moved);
+  std::vector<Json> columns(features.size());
+  pool.run(static_cast<int>(features.size()), [&](int index) {
+    const auto f = static_cast<std::size_t>(index);
+    Mover mover(predictor, rows);
+    columns[f] = column_json(features[f], f, sample, mover);
+  });
+  return {{"moved_rows", rows.size()}, {"sampled_rows", sample.size()}, {"list", columns}};
+}
+
+}  // namespace espalier

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a table that have a label, and what a model says of them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "core/thread_pool.h"
+#include "data/dataset.h"
+#include "espalier/metrics.h"
+#include "espalier/model.h"
+#include "espalier/table.h"
+
+namespace espalier {
+
+struct JudgedTable {
+  Label label;
+  Rows rows;                       // of the table
+  std::vector<double> labels;      // one a row, as the other lists
+  std::vector<float> scores;       // [row][num_scores]
+  std::vector<float> predictions;  // [row][num_scores]
+  std::vector<float> weights;      // empty: all are 1
+  std::vector<float> exposures;    // empty: all are 1
+
+  std::size_t size() const { return rows.size(); }
+  double weight(std::size_t i) const { return weights.empty() ? 1.0 : weights[i]; }
+  double exposure(std::size_t i) const { return exposures.empty() ? 1.0 : exposures[i]; }
+  const float* prediction(std::size_t i) const {
+    return predictions.data() + i * label.num_scores();
+  }
+  JudgedRows judged() const { return {labels, scores, weights, exposures}; }
+};
+
+/// Without labels there is nothing to judge: empty if the table lacks the column, or has no label in
+/// any row. `scores` are those of all rows. Throws Error (data) as evaluate does.
+std::optional<JudgedTable> judge_table(const Schema& schema, const Table& table,
+                                       const std::vector<float>& scores);
+
+/// Some of the rows, by their index in `all`.
+JudgedTable subset(const JudgedTable& all, const Rows& indices);
+
+/// What is compared on average: the prediction and the label as one number each, with the weight
+/// that the row has in a mean. Of counts and amounts these are rates and the exposure weighs; of
+/// grades the expected one, counted from 1; of quantiles the middle one; of classes whether the most
+/// probable one is right, against its probability.
+struct Comparison {
+  double predicted;
+  double seen;
+  double weight;
+};
+Comparison compare(const JudgedTable& all, std::size_t i);
+
+/// The most probable class, or the largest grade that is reached with probability 1/2.
+std::size_t predicted_class(const JudgedTable& all, std::size_t i);
+
+}  // namespace espalier

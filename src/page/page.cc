@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathers the numbers of a page and puts them into its markup.
+#include "espalier/page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "core/file.h"
+#include "core/random.h"
+#include "core/thread_pool.h"
+#include "data/csv_cell.h"
+#include "data/encode.h"
+#include "data/roles.h"
+#include "espalier/certificate.h"
+#include "espalier/error.h"
+#include "espalier/outputs.h"
+#include "espalier/predictor.h"
+#include "espalier/version.h"
+#include "page/columns.h"
+#include "page/groups.h"
+#include "page/judged_table.h"
+#include "page/page_text.h"
+#include "page/pair_maps.h"
+#include "page/program_json.h"
+#include "page/quality.h"
+#include "page/sample.h"
+#include "page/text.h"
+#include "serve/compile.h"
+
+namespace espalier {
+
+namespace {
+
+constexpr std::size_t kSampledRows = 100'000;  // for the density of columns
+constexpr std::size_t kPairedColumns = 8;      // the most important ones may show as pairs
+
+// The independent draws of a page.
+enum Stream : std::uint64_t { kSample, kBootstrap, kGroups, kImportance };
+
+// What a label is, in the words of the page.
+const char* kind_of(const Label& label) {
+  if (label.ordered) return "grades";
+  if (label.has_many_classes()) return "classes";
+  if (label.task() == Task::classification) return "two classes";
+  if (label.has_log_link()) return "amount";
+  return label.loss == Loss::quantile ? "quantiles" : "number";
+}
+
+Json label_json(const Label& label) {
+  return {{"name", label.name},           {"kind", kind_of(label)},
+          {"loss", to_word(label.loss)},  {"classes", label.classes},
+          {"quantiles", label.quantiles}, {"outputs", output_names(label)},
+          {"main", main_output(label)}};
+}
+
+Json proof_json(const Certificate& proof) {
+  Json layers = Json::array();
+  for (const LayerProof& layer : proof.layers) {
+    layers.push_back({{"layer", layer.layer},
+                      {"inequalities", layer.inequalities},
+                      {"violations", layer.violations}});
+  }
+  return {{"holds", proof.holds()},
+          {"inequalities", proof.inequalities},
+          {"violations", proof.violations},
+          {"pairs", proof.pairs},
+          {"pair_violations", proof.pair_violations},
+          {"crossings", proof.crossings},
+          {"levels", proof.levels},
+          {"seed", proof.seed},
+          {"layers", layers}};
+}
+
+Json model_json(const Model& model) {
+  return {{"hash", model.hash()},
+          {"espalier", kVersion},
+          {"architecture", model.architecture()},
+          {"parameters", model.num_parameters()},
+          {"networks", model.num_members()},
+          {"training", parse_json(model.training_json(), ErrorKind::format, "model")}};
+}
+
+// How the page reads the cells of a pasted row.
+void add_words(const Feature& feature, Json& column) {
+  if (feature.kind != FeatureKind::number) {
+    column["words"] = std::vector<std::string>(
+        feature.words.begin(),
+        feature.words.begin() + static_cast<std::ptrdiff_t>(num_own_words(feature)));
+  }
+  if (!feature.missing.empty()) column["missing"] = feature.missing;
+  if (!feature.not_missing.empty()) column["not_missing"] = feature.not_missing;
+}
+
+// Fills {{name}} in the markup, once each and from left to right, so that nothing that is filled in
+// is looked at again.
+std::string fill(std::string_view markup,
+                 const std::vector<std::pair<std::string_view, std::string>>& values) {
+  std::string page;
+  for (const auto& [name, value] : values) {
+    const std::string mark = fmt::format("{{{{{}}}}}", name);
+    const std::size_t at = markup.find(mark);
+    page += markup.substr(0, at);
+    page += value;
+    markup.remove_prefix(at + mark.size());
+  }
+  return page += markup;
+}
+
+// 'sha256-...' of a content security policy, from hexadecimal digits.
+std::string policy_hash(std::string_view digits) {
+  std::string bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16));
+  return fmt::format("'sha256-{}'", base64(bytes));
+}
+
+class PageMaker {
+ public:
+  PageMaker(const Model& model, const Table& table, const PageOptions& options)
+      : model_(model),
+        table_(table),
+        options_(options),
+        predictor_(model),
+        random_(options.seed),
+        pool_(options.threads) {}
+
+  Json make() {
+    say(0, "predicting");
+    const std::vector<float> scores = model_.predict(table_, Output::score, options_.threads);
+    const std::optional<JudgedTable> judged = judge_table(model_.schema(), table_, scores);
+    if (!judged && !options_.by.empty()) {
+      throw Error(ErrorKind::argument,
+                  fmt::format("by: {} has no label '{}' to judge groups with", table_.name,
+                              printable(model_.schema().label.name)));
+    }
+    Json json = head();
+    say(0.15, "hunting for a counter-example");
+    json["proof"] = proof_json(verify(
+        model_, {.pairs = options_.pairs, .seed = options_.seed, .threads = options_.threads}));
+    say(0.35, "judging");
+    json["quality"] = judged ? quality_json(*judged, random_.split(kBootstrap), pool_) : Json();
+    if (!options_.by.empty()) {
+      say(0.5, "judging groups");
+      json["groups"] = groups_json(*judged, table_, options_.by, random_.split(kGroups), pool_);
+    }
+    add_columns(json);
+    json["program"] = json_of(compile(model_));
+    say(1, "writing");
+    return json;
+  }
+
+ private:
+  void say(double share, std::string_view next) const {
+    if (options_.progress) options_.progress(share, next);
+  }
+
+  Json head() const {
+    const Schema& schema = model_.schema();
+    Json names = Json::array(), beside = Json::array();
+    for (const Column& column : table_.columns) names.push_back(column.name);
+    for (const auto& [role, name] : prediction_columns(schema.beside))
+      beside.push_back({{"role", to_word(role)}, {"name", name}});
+    return {{"table", std::filesystem::path(table_.name).filename().string()},
+            {"table_columns", names},
+            {"rows", table_.num_rows},
+            {"seed", options_.seed},
+            {"label", label_json(schema.label)},
+            {"beside", beside},
+            {"model", model_json(model_)}};
+  }
+
+  void add_columns(Json& json) {
+    say(0.6, "weighing columns");
+    const Rows rows = sample_rows(table_.num_rows, kSampledRows, random_.split(kSample));
+    SampledRows sample{.width = predictor_.num_cells()};
+    sample.cells =
+        predictor_.rows(rows.size() < table_.num_rows ? take_rows(table_, rows) : table_);
+    const std::vector<double> importance = importance_of(sample);
+    say(0.8, "drawing curves");
+    json["columns"] = columns_json(predictor_, sample, pool_);
+    Json& list = json["columns"]["list"];
+    const std::vector<Feature>& features = model_.schema().features;
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      list[f]["importance"] = rounded(importance[f]);
+      add_words(features[f], list[f]);
+    }
+    std::vector<std::size_t> order(features.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [&](std::size_t f) { return importance[f]; });
+    order.resize(std::min(order.size(), kPairedColumns));
+    say(0.9, "drawing pairs");
+    json["pairs"] = pair_maps_json(predictor_, sample, order, pool_);
+    std::vector<double> baseline;
+    for (const Feature& feature : features)
+      baseline.push_back(feature.kind == FeatureKind::category ? 0 : feature.typical);
+    json["baseline"] = baseline;
+  }
+
+  std::vector<double> importance_of(const SampledRows& sample) {
+    const SampledRows rows = rows_to_move(sample, predictor_, 1000);
+    std::vector<float> before(rows.size() * predictor_.num_scores());
+    predictor_.predict(rows.cells, before, Output::score, 1);
+    std::vector<std::uint32_t> order(rows.size());
+    std::iota(order.begin(), order.end(), 0u);
+    random_.split(kImportance).shuffle(std::span(order));
+    std::vector<double> moves;
+    for (std::size_t f = 0; f < model_.schema().features.size(); ++f) {
+      SampledRows moved = rows;
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        moved.cells[i * rows.width + f] = rows.row(order[i])[f];
+      std::vector<float> after(before.size());
+      predictor_.predict(moved.cells, after, Output::score, 1);
+      double sum = 0;
+      for (std::size_t i = 0; i < after.size(); ++i) sum += std::abs(after[i] - before[i]);
+      moves.push_back(sum / static_cast<double>(after.size()));
+    }
+    return moves;
+  }
+
+  const Model& model_;
+  const Table& table_;
+  const PageOptions& options_;
+  const Predictor predictor_;
+  Random random_;
+  ThreadPool pool_;
+};
+
+}  // namespace
+
+std::string page_html(const Model& model, const Table& table, const PageOptions& options) {
+  if (!options.by.empty()) require_column(table, options.by);
+  return fill(kPageMarkup, {{"script_hash", policy_hash(kPageScriptHash)},
+                            {"style_hash", policy_hash(kPageStyleHash)},
+                            {"style", std::string(kPageStyle)},
+                            {"data", script_text(PageMaker(model, table, options).make())},
+                            {"script", std::string(kPageScript)}});
+}
+
+void write_page(const Model& model, const Table& table, const std::string& path,
+                const PageOptions& options) {
+  write_file_atomically(path, page_html(model, table, options));
+}
+
+}  // namespace espalier
