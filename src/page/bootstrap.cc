@@ -91,7 +91,7 @@ Estimate Mean::estimate() const {
   }
   const double variance = std::max(0.0, squares_ / weight_ - p * p);
   const double half = n > 1 ? z * std::sqrt(variance / (n - 1)) : kNan;
-  estimate.low = p - half;
+  estimate.low = are_positive_ ? std::max(0.0, p - half) : p - half;
   estimate.high = p + half;
   return estimate;
 }

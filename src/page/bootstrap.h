@@ -35,7 +35,8 @@ std::vector<Estimate> estimate_metrics(const JudgedTable& all, const BootstrapPl
 /// The point below which a share of sorted numbers lies, between the two nearest ones.
 double quantile_of(const std::vector<double>& sorted, double share);
 
-/// A mean with its 95 % interval: Wilson's for zeros and ones, else 1.96 standard errors. Weights
+/// A mean with its 95 % interval: Wilson's for zeros and ones, else 1.96 standard errors, from 0 on
+/// if no number is negative. Weights
 /// count as if they were repeats of (sum w)^2 / sum w^2 rows.
 class Mean {
  public:
@@ -44,6 +45,7 @@ class Mean {
     squares_ += weight * value * value;
     weight_ += weight;
     squared_weights_ += weight * weight;
+    are_positive_ = are_positive_ && value >= 0;
     are_shares_ = are_shares_ && (value == 0 || value == 1);
   }
   double weight() const { return weight_; }
@@ -55,6 +57,7 @@ class Mean {
   double squares_ = 0;
   double weight_ = 0;
   double squared_weights_ = 0;
+  bool are_positive_ = true;
   bool are_shares_ = true;
 };
 

@@ -35,7 +35,8 @@ const Charts = (() => {
   const percent = x => {
     if (x === null || x === undefined || Number.isNaN(x)) return '–';
     const digits = x !== 0 && Math.abs(x) < 0.0995 ? 2 : 1;
-    return (100 * x).toLocaleString('en', {maximumFractionDigits: digits}) + ' %';
+    return (100 * x).toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits}) +
+      ' %';
   };
   const count = x => x.toLocaleString('en');
 
@@ -82,7 +83,7 @@ const Charts = (() => {
     const px = v => left + (v - xMin) / (xMax - xMin) * (width - left - right);
     const py = v => height - bottom - (v - yMin) / (yMax - yMin) * (height - top - bottom);
     const svg = draw('svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': summary});
-    const yTicks = ticks(yMin, yMax, 4), yText = tickText(yTicks, y.share);
+    const yTicks = ticks(yMin, yMax, 5), yText = tickText(yTicks, y.share);
     for (const v of yTicks) {
       svg.append(draw('line', {class: 'axis', x1: left, x2: width - right, y1: py(v), y2: py(v)}),
                  draw('text', {x: left - 6, y: py(v) + 4, 'text-anchor': 'end'}, yText(v)));
@@ -96,7 +97,7 @@ const Charts = (() => {
           transform: `rotate(-38 ${px(i)} ${height - bottom + 12})`}, short));
       });
     } else {
-      const list = ticks(xMin, xMax, 5), text = tickText(list, x.share);
+      const list = ticks(xMin, x.last ?? xMax, 5), text = tickText(list, x.share);
       for (const v of list) {
         svg.append(draw('text', {x: px(v), y: height - bottom + 15, 'text-anchor': 'middle'}, text(v)));
       }
@@ -158,8 +159,8 @@ const Charts = (() => {
       draw('rect', {class: style, width: 26, height: 10}) :
       draw('line', {class: `line ${style}`, x1: 0, x2: 26, y1: 5, y2: 5})), text)));
 
-  const table = (head, rows, caption) => html('div', {class: 'scroll', tabindex: 0, role: 'region',
-    'aria-label': caption || 'table'}, html('table', {}, caption && html('caption', {}, caption),
+  const table = (head, rows, caption, style) => html('div', {class: 'scroll', tabindex: 0,
+    role: 'region', 'aria-label': caption || head[0]}, html('table', {class: style}, caption && html('caption', {}, caption),
     html('thead', {}, html('tr', {}, head.map(text => html('th', {scope: 'col'}, text)))),
     html('tbody', {}, rows.map(row => html('tr', {}, row.map((cell, i) => i === 0 ?
       html('th', {scope: 'row'}, cell) : html('td', {}, cell)))))));
@@ -181,8 +182,8 @@ const Charts = (() => {
 
   // A grid of cells, darker where the value is larger. rows, columns: names; values[row][column].
   const heat = ({rows, columns, values, text, width = 360, rowLabel, columnLabel, summary}) => {
-    const left = 84, top = 8, cell = Math.min((width - left - 6) / columns.length, 64);
-    const tall = Math.min(cell, 30), bottom = 64;
+    const left = 84, top = 24, cell = (width - left - 6) / columns.length;
+    const tall = Math.min(Math.max(cell * 0.6, 24), 30), bottom = 62;
     const height = top + rows.length * tall + bottom;
     const flat = values.flat().filter(v => v !== null);
     const least = Math.min(...flat), most = Math.max(...flat);
@@ -197,7 +198,7 @@ const Charts = (() => {
         svg.append(draw('rect', {x, y, width: cell - 1, height: tall - 1, class: 'f0',
           'fill-opacity': (0.06 + 0.94 * share).toFixed(3)},
           draw('title', {}, `${rowLabel} ${name}, ${columnLabel} ${other}: ${text(value)}`)));
-        if (cell > 34) {
+        if (cell > 26) {
           svg.append(draw('text', {x: x + cell / 2, y: y + tall / 2 + 4, class: 'cellText',
             'data-dark': share > 0.5}, text(value)));
         }
@@ -208,8 +209,10 @@ const Charts = (() => {
       svg.append(draw('text', {x, y, 'text-anchor': 'end', transform: `rotate(-38 ${x} ${y - 3})`},
         name.length > 11 ? name.slice(0, 10) + '…' : name));
     });
-    svg.append(draw('text', {class: 'label strong', x: left, y: height - 3}, `${columnLabel} →`),
-               draw('text', {class: 'label strong', x: 0, y: height - 3}, `↑ ${rowLabel}`));
+    const short = name => name.length > 30 ? name.slice(0, 29) + '…' : name;
+    svg.append(draw('text', {class: 'strong', x: 0, y: 12}, `${short(rowLabel)} ↓`),
+               draw('text', {class: 'strong', x: width - 6, y: height - 4, 'text-anchor': 'end'},
+                 `${short(columnLabel)} →`));
     return svg;
   };
 

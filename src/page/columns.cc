@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "data/encode.h"
@@ -209,19 +210,20 @@ std::vector<float> spread_cells(const Feature& feature, std::size_t index,
       cells.push_back(static_cast<float>(code));
     return cells;
   }
-  std::vector<double> values = values_of(sample, index);
+  const std::vector<double> values = values_of(sample, index);
   if (values.empty()) return {feature.keypoints.front(), feature.keypoints.back()};
-  std::vector<double> distinct = values;
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  const std::vector<double>& among = distinct.size() <= most ? distinct : values;
+  // Not the very ends, which may lie far out.
+  const double low = quantile_of(values, 0.01), high = quantile_of(values, 0.99);
+  std::vector<double> inner;
+  std::ranges::copy_if(values, std::back_inserter(inner),
+                       [&](double value) { return value >= low && value <= high; });
+  std::vector<double> among = inner;
+  among.erase(std::unique(among.begin(), among.end()), among.end());
+  if (among.size() > most) among = std::move(inner);
   const std::size_t count = std::min(among.size(), most);
-  for (std::size_t k = 0; k < count; ++k) {
-    const double share = count > 1 ? static_cast<double>(k) / static_cast<double>(count - 1) : 0;
-    // Not the very ends, which may lie far out.
-    const double inner = among.size() > most ? 0.01 + 0.98 * share : share;
-    cells.push_back(static_cast<float>(among[static_cast<std::size_t>(
-        std::lround(inner * static_cast<double>(among.size() - 1)))]));
-  }
+  for (std::size_t k = 0; k < count; ++k)
+    cells.push_back(
+        static_cast<float>(among[k * (among.size() - 1) / std::max<std::size_t>(count - 1, 1)]));
   cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
   return cells;
 }

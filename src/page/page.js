@@ -29,7 +29,7 @@
         tile(!asked ? 'none asked' : proof.holds ? 'proved' : 'BROKEN', `${promised.length} direction${promised.length === 1 ? '' : 's'}${proof.levels.length ? ', and levels that never cross' : ''}`, asked && (proof.holds ? 'proved' : 'broken')),
         tile(count(proof.inequalities), `inequalities checked, ${count(proof.violations)} violated`),
         tile(count(proof.pairs), `pairs of rows hunted, ${count(proof.pair_violations)} fell`),
-        tile(data.model.hash, 'hash of the model')));
+        tile(data.model.hash, 'hash of the model', 'mono')));
   };
 
   const promises = () => {
@@ -62,10 +62,10 @@
     section('quality', 'Quality',
       html('p', {class: 'note'}, `On ${count(own.rows)} rows with a label${own.rows < data.rows ? ` (${count(data.rows - own.rows)} have none)` : ''}${own.weighted ? ', weighted' : ''}. Intervals hold 95 % of ${own.resamples} bootstrap resamples${sampled}.`),
       html('div', {class: 'card'}, view.metrics(own)),
-      html('div', {class: 'grid'}, view.charts(own)));
+      html('div', {class: view.isWide ? 'halves' : 'grid'}, view.charts(own)));
     if (data.groups) {
       section('groups', 'Groups', html('p', {class: 'note'}, `The rows by ${data.groups.column}, each group judged by itself.`),
-        html('div', {class: 'halves'}, view.groups(data.groups)));
+        view.groups(data.groups));
     }
   };
 
@@ -79,13 +79,15 @@
     const isNumber = column.kind === 'number';
     const names = isNumber ? null : [...curve.cells.map(cell => Cells.textOf(column, cell)), ...special.map(name => `(${name})`)];
     const gap = (density.high - density.low) * 0.14;
+    const half = density.counted ? 0.5 : 0;
     const withMissing = isNumber && curve.missing;
-    const chart = plot({x: isNumber ? {min: density.low, max: density.high + (withMissing ? gap : 0)} : {words: names}, y: range,
+    const chart = plot({x: isNumber ? {min: density.low - half, max: density.high + half + (withMissing ? gap : 0), last: density.high} : {words: names}, y: range,
       summary: `Prediction along ${column.name}: mean from ${say.value(curve.means[0][label.main])} to ${say.value(curve.means[curve.means.length - 1][label.main])}`});
     const tall = (range.max - range.min) * 0.26, most = Math.max(...density.bars, 1e-9);
     density.bars.forEach((share, i) => {
-      const n = density.bars.length, width = isNumber ? (density.high - density.low) / n : 1;
-      const from = isNumber ? density.low + i * width : i - 0.38, to = isNumber ? from + width : i + 0.38;
+      const n = density.bars.length, width = (density.high - density.low) / n;
+      const spread = isNumber && !density.counted, place = isNumber ? density.low + i : i;
+      const from = spread ? density.low + i * width : place - 0.38, to = spread ? from + width : place + 0.38;
       if (share > 0) chart.bar(from, to, range.min + tall * share / most, 'density', `${percent(share)} of the rows`);
     });
     const shownOutputs = label.outputs.map((_, s) => s).slice(0, 6);
@@ -96,7 +98,7 @@
       }
       shownOutputs.forEach(s => chart.line(curve.cells, curve.means.map(list => list[s]), STYLES[s]));
       if (withMissing) {
-        const at = density.high + gap * 0.72;
+        const at = density.high + half + gap * 0.72;
         if (!several) chart.whisker(at, curve.missing.points[0][0], curve.missing.points[0][3], 'c0 half');
         shownOutputs.forEach(s => chart.dot(at, curve.missing.means[0][s], `f${s}`, `missing: ${say.value(curve.missing.means[0][s])}`));
         chart.text(at, range.min - (range.max - range.min) * 0.09, 'missing');

@@ -5,7 +5,10 @@
 const Quality = (data, say) => {
   const {html, number, percent, plot, table, figure, heat} = Charts;
   const {label} = data;
+  const STYLES = ['c0', 'c1 d1', 'c2 d2', 'c3 d3', 'c4 d4', 'c5 d5'];
   const share = {min: 0, max: 1, share: true};
+  // Two charts share a line, more of them are smaller.
+  const size = ['number', 'quantiles', 'amount'].includes(label.kind) ? {width: 560, height: 270} : {};
   const MEANING = {
     accuracy: 'share of rows whose class is predicted', log_loss: 'lower is better',
     auc: 'share of pairs in the right order; ½ is chance', brier: 'mean squared error of the probability; lower is better',
@@ -22,14 +25,14 @@ const Quality = (data, say) => {
 
   const metrics = quality => table(['Metric', 'Value', '95 % interval', ''], quality.metrics.map(metric => [
     metric.name.replace('_', ' '), html('strong', {}, metricText(metric.name, metric.value)),
-    interval(metric), html('span', {class: 'note'}, MEANING[metric.name] || '')]));
+    interval(metric), html('span', {class: 'note'}, MEANING[metric.name] || '')]), null, 'metrics');
 
   const calibration = (own, title, caption) => {
     const isShare = say.isShare || own.isShare;
     const all = [...own.predicted, ...own.seen, ...own.low, ...own.high].filter(x => x !== null);
     const range = isShare ? share : {min: Math.min(0, ...all), max: Math.max(...all) * 1.04};
     const text = isShare ? percent : number;
-    const chart = plot({x: {...range, label: 'predicted'}, y: range,
+    const chart = plot({...size, x: {...range, label: 'predicted'}, y: range,
       summary: `${title}: mean predicted against mean seen in ${own.seen.length} bins`});
     chart.guide(range.min, range.min, range.max, range.max);
     own.seen.forEach((seen, i) => {
@@ -90,7 +93,7 @@ const Quality = (data, say) => {
     const at = k => list.map(bin => bin.points[k]);
     const all = list.flatMap(bin => [...bin.points, ...bin.predicted]);
     const range = say.range(all);
-    const chart = plot({x: {min: Math.min(...xs), max: Math.max(...xs), label: `predicted ${label.name}`}, y: range,
+    const chart = plot({...size, x: {min: Math.min(...xs), max: Math.max(...xs), label: `predicted ${label.name}`}, y: range,
       summary: 'Labels by prediction'});
     chart.area(xs, at(0), at(4), 'band');
     chart.area(xs, at(1), at(3), 'inner');
@@ -99,13 +102,13 @@ const Quality = (data, say) => {
     else chart.guide(Math.min(...xs), Math.min(...xs), Math.max(...xs), Math.max(...xs));
     return figure({title: 'Predicted against seen', chart: chart.svg,
       legendOf: [[several ? 'median seen' : 'mean seen', 'c0'], ['half of the labels', 'inner'], ['four fifths', 'band'], ...(several ? [['predicted quantiles', 'c1 d1']] : [])],
-      caption: 'Rows by their prediction, in bins of as many rows: where their labels lie. On the dashed line both agree.'.replace(' On the dashed line both agree.', several ? '' : ' On the dashed line both agree.'),
+      caption: `Rows by their prediction, in bins of as many rows: where their labels lie.${several ? '' : ' On the dashed line both agree.'}`,
       numbers: {head: ['Predicted', 'Mean seen', '10 %', '25 %', '50 %', '75 %', '90 %'], rows: () => list.map((bin, i) => [number(xs[i]), number(bin.seen), ...bin.points.map(number)])}});
   };
 
   const residuals = own => {
     const n = own.bars.length, step = (own.high - own.low) / n;
-    const chart = plot({x: {min: own.low, max: own.high, label: 'seen minus predicted'}, y: {min: 0, max: Math.max(...own.bars), share: true},
+    const chart = plot({...size, x: {min: own.low, max: own.high, label: 'seen minus predicted'}, y: {min: 0, max: Math.max(...own.bars), share: true},
       summary: 'Histogram of the residuals'});
     own.bars.forEach((height, i) => chart.bar(own.low + i * step, own.low + (i + 1) * step, height, 'density'));
     chart.guide(0, 0, 0, Math.max(...own.bars));
@@ -114,7 +117,7 @@ const Quality = (data, say) => {
   };
 
   const coverage = list => {
-    const chart = plot({x: {...share, label: 'wanted'}, y: share, summary: 'Coverage of each quantile'});
+    const chart = plot({...size, x: {...share, label: 'wanted'}, y: share, summary: 'Coverage of each quantile'});
     chart.guide(0, 0, 1, 1);
     for (const own of list) {
       chart.whisker(own.quantile, own.low, own.high, 'c0');
@@ -125,7 +128,7 @@ const Quality = (data, say) => {
   };
 
   const lorenz = own => {
-    const chart = plot({x: {...share, label: 'share of the exposure, the lowest predictions first'}, y: share, summary: 'Lorenz curve'});
+    const chart = plot({...size, x: {...share, label: 'share of the exposure, the lowest predictions first'}, y: share, summary: 'Lorenz curve'});
     chart.guide(0, 0, 1, 1);
     chart.line([0, ...own.exposure], [0, ...own.labels], 'c0');
     chart.line([0, ...own.exposure], [0, ...own.predictions], 'c1 d1');
@@ -153,16 +156,27 @@ const Quality = (data, say) => {
     const kept = own.list[0].metrics.map(metric => metric.name);
     const text = say.isShare && label.kind !== 'grades' ? percent : number;
     const all = own.list.flatMap(group => [group.predicted, group.seen, group.low, group.high]).filter(x => x !== null);
-    const range = text === percent ? {...say.range(all), share: true} : {...say.range(all), share: false};
+    const range = say.range(all, text === percent);
     const chart = plot({x: {words: names}, y: range, width: 560, height: 240, summary: `Mean predicted and seen by ${own.column}`});
     own.list.forEach((group, i) => {
       chart.whisker(i + 0.1, group.low, group.high, 'c0');
       chart.dot(i + 0.1, group.seen, 'f0', `${group.name}: seen ${text(group.seen)}`);
       chart.dot(i - 0.1, group.predicted, 'f1', `${group.name}: predicted ${text(group.predicted)}`);
     });
-    return [
+    const some = own.list.slice(0, 6).filter(group => group.calibration.seen.length > 1);
+    const ends = some.flatMap(group => [...group.calibration.predicted, ...group.calibration.seen]);
+    const square = say.range(ends.length > 0 ? ends : [0, 1], text === percent);
+    const lines = plot({x: {...square, label: 'predicted'}, y: square, width: 560, height: 240, summary: `Calibration by ${own.column}`});
+    lines.guide(square.min, square.min, square.max, square.max);
+    some.forEach((group, g) => {
+      lines.line(group.calibration.predicted, group.calibration.seen, STYLES[g]);
+      group.calibration.seen.forEach((seen, i) => lines.dot(group.calibration.predicted[i], seen, `f${g}`, `${group.name}: predicted ${text(group.calibration.predicted[i])}, seen ${text(seen)}`, 3));
+    });
+    return [html('div', {class: 'halves'},
       figure({title: `Predicted and seen by ${own.column}`, chart: chart.svg, legendOf: [['mean predicted', 'c1'], ['mean seen, with its 95 % interval', 'c0']],
         caption: 'A group whose interval leaves out the prediction is not calibrated.'}),
+      some.length > 0 && figure({title: 'Calibration of the largest groups', chart: lines.svg, legendOf: some.map((group, g) => [group.name, STYLES[g]]),
+        caption: 'Rows of a group by their prediction, in bins. On the dashed line predictions are right.'})),
       html('div', {class: 'card'}, table([own.column, 'Rows', 'Predicted', 'Seen', ...kept.map(name => name.replace('_', ' '))],
         own.list.map(group => [group.name, Charts.count(group.rows), text(group.predicted),
           html('span', {}, text(group.seen), html('br'), html('span', {class: 'note'}, `${text(group.low)} to ${text(group.high)}`)),
@@ -171,5 +185,5 @@ const Quality = (data, say) => {
     ];
   };
 
-  return {metrics, charts, groups};
+  return {metrics, charts, groups, isWide: 'width' in size};
 };

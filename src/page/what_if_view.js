@@ -93,7 +93,7 @@ const WhatIf = (data, model, say) => {
       html('div', {class: 'prediction', id: 'prediction', 'data-value': JSON.stringify(predicted)},
         say.headline(predicted)),
       html('p', {class: 'note'}, `The baseline row gives ${say.headline(before)}.`),
-      lines && html('div', {}, lines));
+      html('div', {}, lines));
   };
 
   const showCurve = () => {
@@ -107,7 +107,7 @@ const WhatIf = (data, model, say) => {
       for (let k = 0; k <= 60; ++k) xs.push(low + (high - low) * k / 60);
       const ys = xs.map(at);
       chart = plot({x: {min: Math.min(low, own || low), max: Math.max(high, own || high),
-        label: column.name}, y: say.range([...ys, value]), height: 190,
+        label: column.name}, y: say.range([...ys, value]), width: 560, height: 230,
         summary: `The prediction along ${column.name}, from ${say.value(ys[0])} to ${say.value(ys[60])}`});
       chart.line(xs, ys, 'c0');
       if (!Number.isNaN(own)) chart.dot(own, value, 'f1', say.value(value), 6);
@@ -115,7 +115,7 @@ const WhatIf = (data, model, say) => {
       const codes = column.words.map((_, i) => i).slice(0, 30);
       const ys = codes.map(at);
       chart = plot({x: {words: codes.map(code => Cells.textOf(column, code))}, y: say.range([...ys, value]),
-        height: 210, summary: `The prediction by ${column.name}`});
+        width: 560, height: 250, summary: `The prediction by ${column.name}`});
       codes.forEach((code, i) => chart.dot(i, ys[i], code === own ? 'f1' : 'f0', say.value(ys[i]), code === own ? 6 : 4));
     }
     const choose = html('select', {id: 'curve-column', 'aria-label': 'Column of the curve'}, say.order.map(f =>

@@ -22,7 +22,7 @@ const Speech = data => {
 
   const predictionTitle = {
     'two classes': `Probability that ${label.name} is ${label.classes[1]}`,
-    grades: `Grade of ${label.name}`,
+    grades: `${label.name}`,
     classes: `Most probable ${label.name}`,
     quantiles: `Quantiles of ${label.name}`,
     amount: `Expected ${label.name}`,
@@ -31,8 +31,8 @@ const Speech = data => {
 
   const sentence = {
     'two classes': `the probability that ${label.name} is ${label.classes[1]} rather than ${label.classes[0]}`,
-    grades: `the grade ${label.name}: ${label.classes.join(' < ')}`,
-    classes: `which ${label.name} it is, of ${label.classes.length}`,
+    grades: `${label.name}, one of the grades ${label.classes.join(' < ')}`,
+    classes: `${label.name}, one of ${label.classes.length} classes`,
     quantiles: `the ${(label.quantiles || []).map(percent).join(', ')} quantile${label.quantiles.length > 1 ? 's' : ''} of ${label.name}`,
     amount: `the expected ${label.name}${rate ? ', for the exposure of each row' : ''}`,
     number: label.loss === 'absolute_error' ? `the median of ${label.name}` : `the mean of ${label.name}`,
@@ -73,10 +73,10 @@ const Speech = data => {
   };
   const scoreName = isShare ? 'The log-odds' : label.kind === 'amount' ? 'The logarithm of the rate' : 'The prediction';
 
-  const range = values => {
+  const range = (values, asShare = isShare) => {
     const finite = values.filter(x => x !== null && Number.isFinite(x));
     let low = Math.min(...finite), high = Math.max(...finite);
-    if (isShare) {
+    if (asShare) {
       low = Math.max(0, low - 0.03 - (high - low) * 0.08);
       high = Math.min(1, high + 0.03 + (high - low) * 0.08);
       if (low < 0.12) low = 0;
@@ -86,7 +86,7 @@ const Speech = data => {
       low = touches ? 0 : low - gap;
       high += gap;
     }
-    return {min: low, max: high, share: isShare};
+    return {min: low, max: high, share: asShare};
   };
 
   return {order, value, isShare, outputName, predictionTitle, sentence, headline, predictionLines,
