@@ -36,7 +36,7 @@ say = @printf '\n== %s\n' "$(1)"
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz test-arm64 \
-        test-all fuzz coverage wheel bench bench-peers bench-accuracy bench-elsewhere \
+        test-page test-all fuzz coverage wheel bench bench-peers bench-accuracy bench-elsewhere \
         bench-promises bench-objectives reproduce format format-check install clean
 
 help:  ## this list
@@ -59,9 +59,9 @@ demo: build  ## from a made-up table of loans to a proven model
 
 test: test-release test-python test-asan test-fuzz  ## all fast tests, Python's too; again under sanitizers; some fuzzing
 
-test-all:  ## every test, the long ones too, the sdist, the thread sanitizer, and arm64 under qemu
+test-all:  ## every test, the long ones too, the page in a browser, the sdist, the thread sanitizer, and arm64 under qemu
 	@$(MAKE) --no-print-directory test-release LABELS=
-	@$(MAKE) --no-print-directory test-python test-sdist test-asan test-tsan test-fuzz \
+	@$(MAKE) --no-print-directory test-python test-page test-sdist test-asan test-tsan test-fuzz \
 	  test-arm64
 
 test-release: test-deps
@@ -92,6 +92,16 @@ test-python: wheel
 	@$(pip) install --quiet --no-compile $(PYTHON_PEERS)
 	@$(pip) install --quiet --no-deps --force-reinstall build/dist/*.whl
 	@build/python/bin/python -m pytest -q -n $(JOBS) --dist worksteal
+
+# Chromium is large and changes nothing that others test, so it is asked for here only; where it
+# cannot be had, the test says so and is skipped.
+test-page: build  ## the page of `espalier report` in Chromium
+	@tools/install_deps.sh python3-venv
+	@command -v chromedriver > /dev/null || tools/install_deps.sh chromium chromium-driver || true
+	$(call say,Testing the page in a browser)
+	@[ -x build/browser/bin/pip ] || $(PYTHON) -m venv build/browser
+	@build/browser/bin/pip --disable-pip-version-check install --quiet selenium || true
+	@build/browser/bin/python tests/page_test.py build/espalier
 
 # The whole library is compiled once more, from what the sdist holds.
 .PHONY: test-sdist

@@ -20,10 +20,12 @@ struct Flags {
   std::string output;
   CsvOptions csv;
   PageOptions options;
+  bool json = false;
 };
 
 // The table may lack the label, and the weight with it.
-CsvOptions reading(const Flags& flags, const Schema& schema, const Model& model) {
+CsvOptions reading(const Flags& flags, const Model& model) {
+  const Schema& schema = model.schema();
   CsvOptions csv = model.csv_options(flags.csv, Reading::labelled);
   csv.threads = flags.options.threads;
   csv.optional.push_back(schema.label.name);
@@ -38,13 +40,17 @@ int run(Flags flags) {
   check_outputs(
       std::array{NamedFile{"-o", flags.output}},
       std::array{NamedFile{"the model", flags.model}, NamedFile{"the table", flags.table}});
+  if (flags.json && flags.output == "-")
+    throw Error(ErrorKind::argument, "-o: the page and --json cannot both be standard output");
   const Model model = Model::load(flags.model);
-  const Table table = read_csv(flags.table, reading(flags, model.schema(), model));
-  for (const std::string& warning : model.warnings(table)) tell("espalier: warning: " + warning);
   StatusLine line(true);
   flags.options.progress = [&line](double share, std::string_view next) {
-    line.draw(share, std::string(next));
+    if (line.due()) line.draw(share, std::string(next));
   };
+  flags.options.progress(0, "reading");
+  const Table table = read_csv(flags.table, reading(flags, model));
+  line.clear();
+  for (const std::string& warning : model.warnings(table)) tell("espalier: warning: " + warning);
   const std::string page = page_html(model, table, flags.options);
   line.clear();
   if (table.find(model.schema().label.name) == nullptr) {
@@ -54,6 +60,9 @@ int run(Flags flags) {
                     table.name, model.schema().label.name));
   }
   write_text(page, flags.output);
+  if (flags.json) {
+    print_json(Json{{"file", flags.output}, {"bytes", page.size()}, {"rows", table.num_rows}});
+  }
   return 0;
 }
 
@@ -74,6 +83,7 @@ Run define_report(CLI::App& app) {
             flags->options.pairs);
   add_field(app, Field{"seed", "draws pairs, resamples and rows"}, flags->options.seed);
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, flags->options.threads);
+  app.add_flag("--json", flags->json, "print one JSON object: what was written");
   add_table_flags(app, flags->csv);
   return [flags] { return run(*flags); };
 }

@@ -90,6 +90,18 @@ Certificate verify_model(const ServedModel& served, std::size_t pairs, std::uint
                  }});
 }
 
+void report_model(const ServedModel& served, const BorrowingTable& table, const nb::bytes& path,
+                  const std::string& by, std::size_t pairs, std::uint64_t seed, int threads) {
+  const std::string name(path.c_str(), path.size());
+  const nb::gil_scoped_release unlocked;
+  write_page(served.model(), table.table, name,
+             {.by = by,
+              .pairs = pairs,
+              .seed = seed,
+              .threads = threads,
+              .progress = [](double, std::string_view) { raise_interrupts(); }});
+}
+
 void define_certificate(nb::module_& m) {
   nb::class_<LayerProof>(m, "LayerProof", "The inequalities of one layer.")
       .def_ro("layer", &LayerProof::layer)
@@ -152,6 +164,8 @@ void define_model(nb::module_& m) {
            [](const ServedModel& self, const nb::bytes& path) {
              export_header(self.model(), {path.c_str(), path.size()});
            })
+      .def("report", &report_model, nb::arg(), nb::arg(), "by"_a, "pairs"_a = PageOptions().pairs,
+           "seed"_a = PageOptions().seed, "threads"_a = PageOptions().threads)
       .def("predict", &predict, nb::arg().noconvert(), nb::arg(), nb::arg())
       .def("rows", &rows_of)
       .def("warnings",
@@ -190,6 +204,12 @@ void define_model(nb::module_& m) {
                          columns[std::string(to_word(role)).c_str()] = found->second;
                      }
                      return columns;
+                   })
+      .def_prop_ro("weight",
+                   [](const ServedModel& self) {
+                     const SideColumns& beside = self.model().schema().beside;
+                     const auto found = beside.find(Role::weight);
+                     return found == beside.end() ? std::string() : found->second;
                    })
       .def_prop_ro("label",
                    [](const ServedModel& self) { return self.model().schema().label.name; })

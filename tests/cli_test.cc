@@ -65,6 +65,27 @@ TEST_F(Cli, SpeaksJsonInEveryCommand) {
   EXPECT_EQ(must_json("importance loans.esp loans.csv --shared-rows 9")["shared_rows"], 9);
   EXPECT_TRUE(must_json("inspect loans.esp").is_object());
   EXPECT_EQ(must_json("export loans.esp --to header -o x.h")["fields"].size(), 9U);
+  EXPECT_EQ(must_json("report loans.esp loans.csv -o x.html --pairs 100")["rows"], 300);
+}
+
+TEST_F(Cli, ReportsAPageWithOrWithoutLabels) {
+  make_model();
+  const std::string command = "report loans.esp loans.csv --pairs 100 -o ";
+  must(command + "report.html --by region");
+  EXPECT_THAT(read(path("report.html")), HasSubstr("\"groups\":{\"column\":\"region\""));
+  EXPECT_EQ(must(command + "-"), must(command + "- --threads 1"));
+  must(
+      "predict loans.esp loans.csv --keep income,debt_ratio,late_payments,years_employed,age,"
+      "loan_amount,region,purpose,housing -o fresh.csv");
+  const Result fresh = run("report loans.esp fresh.csv --pairs 100 -o fresh.html");
+  EXPECT_EQ(fresh.exit, 0);
+  EXPECT_THAT(fresh.err, HasSubstr("no column 'default', the label"));
+  EXPECT_THAT(read(path("fresh.html")), HasSubstr("\"quality\":null"));
+  EXPECT_EQ(run("report loans.esp fresh.csv -o x.html --by region").exit, 2);
+  EXPECT_EQ(run("report loans.esp loans.csv -o - --json").exit, 2);
+  EXPECT_EQ(run("report loans.esp loans.csv -o loans.csv").exit, 2);
+  EXPECT_EQ(run("report loans.esp loans.csv").exit, 2);
+  EXPECT_FALSE(files().contains("x.html"));
 }
 
 TEST_F(Cli, ExportsAHeaderThatPredictsWithoutTheLibrary) {

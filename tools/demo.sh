@@ -31,7 +31,9 @@ show 'How good it is on loans it has never seen.' \
   'espalier evaluate loans.esp test.csv'
 show 'The risk of new loans, from standard input; the last column is the prediction.' \
   'head -n 6 test.csv | espalier predict loans.esp - --keep income,debt_ratio,late_payments'
+show 'All of it as a page for people: open it in a browser, move the sliders of what-if.' \
+  'espalier report loans.esp test.csv -o report.html --by region'
 show 'The model laid open: layers, parameters, curves.' \
   'espalier inspect loans.esp | sed -n 1,40p'
 
-printf '\nThe files are in build/demo.\n'
+printf '\nThe page is %s; the other files lie beside it.\n' "$root/build/demo/report.html"

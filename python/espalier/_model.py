@@ -15,7 +15,7 @@ from . import _core
 from ._arguments import free_name, label_column, require_as_many
 from ._explanations import Explanation, Importance, Reason
 from ._params import path_bytes, threads_of, whole_number
-from ._tables import is_frame, read_table, rows_of
+from ._tables import add_label, is_frame, read_table, rows_of
 
 OutputWord = Literal["prediction", "score"]
 AdverseWord = Literal["either", "higher", "lower"]
@@ -114,6 +114,36 @@ class Model:
             self._core.export_header(name)
         else:
             raise _core.Error(f"export: {os.fspath(path)!r} ends in none of .onnx, .h, .hpp")
+
+    def report(self, X: Any, y: Any = None, path: str | os.PathLike[str] = "report.html", *,
+               by: str | None = None, sample_weight: Any = None, pairs: int | None = None,
+               random_state: int | None = None, n_jobs: int | None = None) -> str:
+        """Writes a page for people about the model and these rows, as ``espalier report`` does, and
+        returns its path: one HTML file that needs no network and holds no row. Without `y` it has
+        no quality, unless X has the label as a column; `by` is a column of X whose groups are
+        judged one by one. The file appears only when it is complete."""
+        names = None if is_frame(X) else [*self.feature_names, *self._core.beside.values()]
+        table = read_table(X, "X", lambda name, _: name in self._categories, names,
+                           self._not_missing).table
+        for message in self._core.warnings(table):
+            warnings.warn(message, Warning, stacklevel=2)
+        if y is not None:
+            if self.label in table.names:
+                raise _core.Error(f"X has the label '{self.label}' as a column, and y is given too")
+            add_label(table, self.label, y)
+        weight = self._core.weight
+        if self.label in table.names and weight and weight not in table.names:
+            ones = np.ones(table.num_rows, dtype=np.float32)
+            add_label(table, weight, ones if sample_weight is None else sample_weight)
+        elif sample_weight is not None:
+            raise _core.Error("sample_weight: the model was trained without weights, or there is "
+                              "nothing to judge" if not weight or weight not in table.names else
+                              f"sample_weight: X has the weight '{weight}' as a column")
+        wanted = {"pairs": pairs, "seed": random_state}
+        self._core.report(table, path_bytes(path), by=by or "", threads=threads_of(n_jobs),
+                          **{key: whole_number(value, key) for key, value in wanted.items()
+                             if value is not None})
+        return os.fspath(path)
 
     def __reduce__(self) -> Any:
         return Model.from_bytes, (self.to_bytes(),)

@@ -182,6 +182,19 @@ def _add_column(table: _core.Table, name: str, column: Any, is_category: bool) -
         table.add_matrix([name], _as_floats(values).reshape(-1, 1))
 
 
+def add_label(table: _core.Table, name: str, y: Any) -> None:
+    """Adds a label to judge with, numbers or words. A word is never missing, whatever it is called;
+    None and NaN are."""
+    values = np.asarray(unmasked(y))
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.dtype.kind in "OSUT":
+        words = {str(value) for value in values.tolist() if isinstance(value, str)}
+        table.not_missing = {**table.not_missing, name: sorted(
+            word for word in words if word and _core.means_missing(word))}
+    _add_column(table, name, values, values.dtype.kind == "b")
+
+
 class _Words(NamedTuple):
     """A column of categories: codes index words, negative ones are missing."""
 

@@ -288,6 +288,16 @@ TEST(Csv, NamesTheCellThatIsNoNumber) {
       });
 }
 
+TEST(Csv, OptionalColumnsMayBeAbsent) {
+  const CsvOptions options = {.column_missing = {{"b", {"9"}}},
+                              .types = {{"a", ColumnType::category}, {"b", ColumnType::number}},
+                              .optional = {"b"}};
+  EXPECT_EQ(parse_csv("a\n1\n", options).columns.size(), 1u);
+  const Table both = parse_csv("a,b\n1,9\n1,2\n", options);
+  EXPECT_TRUE(std::isnan(both.columns.at(1).numbers.at(0)));
+  EXPECT_THROW(parse_csv("b\n1\n", options), Error);
+}
+
 TEST(Csv, NamesTheColumnThatIsNotThere) {
   const std::string wanted = "t.csv: no column 'incme'; is it 'income'? (it has age, income)";
   const std::string text = "age,income\n1,2\n";

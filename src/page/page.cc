@@ -16,6 +16,7 @@
 #include "data/roles.h"
 #include "espalier/certificate.h"
 #include "espalier/error.h"
+#include "espalier/explain.h"
 #include "espalier/outputs.h"
 #include "espalier/predictor.h"
 #include "espalier/version.h"
@@ -35,6 +36,7 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kSampledRows = 100'000;  // for the density of columns
+constexpr std::size_t kShuffled = 200'000;     // rows that importance may shuffle, over all columns
 constexpr std::size_t kPairedColumns = 8;      // the most important ones may show as pairs
 
 // The independent draws of a page.
@@ -146,7 +148,7 @@ class PageMaker {
       say(0.5, "judging groups");
       json["groups"] = groups_json(*judged, table_, options_.by, random_.split(kGroups), pool_);
     }
-    add_columns(json);
+    add_columns(judged, json);
     json["program"] = json_of(compile(model_));
     say(1, "writing");
     return json;
@@ -172,53 +174,54 @@ class PageMaker {
             {"model", model_json(model_)}};
   }
 
-  void add_columns(Json& json) {
+  void add_columns(const std::optional<JudgedTable>& judged, Json& json) {
     say(0.6, "weighing columns");
     const Rows rows = sample_rows(table_.num_rows, kSampledRows, random_.split(kSample));
     SampledRows sample{.width = predictor_.num_cells()};
     sample.cells =
         predictor_.rows(rows.size() < table_.num_rows ? take_rows(table_, rows) : table_);
-    const std::vector<double> importance = importance_of(sample);
+    const Importance weighed = weigh_columns(judged);
+    const bool has_loss = weighed.metric != Metric::automatic;
+    const auto spread_of = [&](std::size_t f) {
+      return has_loss ? weighed.columns[f].loss : weighed.columns[f].move;
+    };
     say(0.8, "drawing curves");
     json["columns"] = columns_json(predictor_, sample, pool_);
+    json["columns"]["weighed_rows"] = weighed.rows;
+    json["columns"]["metric"] = has_loss ? Json(to_word(weighed.metric)) : Json();
     Json& list = json["columns"]["list"];
     const std::vector<Feature>& features = model_.schema().features;
     for (std::size_t f = 0; f < features.size(); ++f) {
-      list[f]["importance"] = rounded(importance[f]);
+      list[f]["importance"] = rounded(spread_of(f).mean);
+      list[f]["importance_spread"] = rounded(spread_of(f).deviation);
       add_words(features[f], list[f]);
     }
     std::vector<std::size_t> order(features.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::ranges::greater(),
-                             [&](std::size_t f) { return importance[f]; });
+                             [&](std::size_t f) { return spread_of(f).mean; });
     order.resize(std::min(order.size(), kPairedColumns));
     say(0.9, "drawing pairs");
     json["pairs"] = pair_maps_json(predictor_, sample, order, pool_);
-    std::vector<double> baseline;
-    for (const Feature& feature : features)
-      baseline.push_back(feature.kind == FeatureKind::category ? 0 : feature.typical);
-    json["baseline"] = baseline;
+    json["baseline"] = baseline_row(model_);
   }
 
-  std::vector<double> importance_of(const SampledRows& sample) {
-    const SampledRows rows = rows_to_move(sample, predictor_, 1000);
-    std::vector<float> before(rows.size() * predictor_.num_scores());
-    predictor_.predict(rows.cells, before, Output::score, 1);
-    std::vector<std::uint32_t> order(rows.size());
-    std::iota(order.begin(), order.end(), 0u);
-    random_.split(kImportance).shuffle(std::span(order));
-    std::vector<double> moves;
-    for (std::size_t f = 0; f < model_.schema().features.size(); ++f) {
-      SampledRows moved = rows;
-      for (std::size_t i = 0; i < rows.size(); ++i)
-        moved.cells[i * rows.width + f] = rows.row(order[i])[f];
-      std::vector<float> after(before.size());
-      predictor_.predict(moved.cells, after, Output::score, 1);
-      double sum = 0;
-      for (std::size_t i = 0; i < after.size(); ++i) sum += std::abs(after[i] - before[i]);
-      moves.push_back(sum / static_cast<double>(after.size()));
+  // Of a sample of the rows that have a label, if any has.
+  Importance weigh_columns(const std::optional<JudgedTable>& judged) const {
+    const std::size_t columns = model_.schema().features.size();
+    const std::size_t most = std::clamp<std::size_t>(kShuffled / columns, 500, 10'000);
+    const std::size_t count = judged ? judged->size() : table_.num_rows;
+    Rows rows = sample_rows(count, most, random_.split(kImportance));
+    if (judged) {
+      for (std::uint32_t& row : rows) row = judged->rows[row];
     }
-    return moves;
+    Table sample = take_rows(table_, rows);
+    if (!judged) {
+      std::erase_if(sample.columns,
+                    [&](const Column& own) { return own.name == model_.schema().label.name; });
+    }
+    return importance(model_, sample,
+                      {.shared_rows = 0, .seed = options_.seed, .threads = options_.threads});
   }
 
   const Model& model_;

@@ -127,14 +127,15 @@
       return html('li', {}, html('a', {href: `#column-${f}`, title: column.name}, column.name),
         draw('svg', {viewBox: '0 0 200 12', preserveAspectRatio: 'none', 'aria-hidden': 'true'},
           draw('rect', {class: 'f0', width: Math.max(200 * (column.importance || 0) / most, 0.5), height: 12})),
-        html('span', {class: 'value'}, number(column.importance)));
+        html('span', {class: 'value'}, number(column.importance), html('small', {}, ` ± ${number(column.importance_spread)}`)));
     }));
   };
 
   const columnSection = () => {
     const several = label.outputs.length > 1;
     section('columns', 'Columns',
-      html('p', {class: 'note'}, data.columns.importance_note || 'How far the score moves, on average, when the cells of a column are shuffled among the rows.'),
+      html('p', {class: 'note'}, (data.columns.metric ? `How much worse ${data.columns.metric.replace('_', ' ')} becomes` : 'How far the score moves, on average,') +
+        ` when the cells of a column are shuffled among ${count(data.columns.weighed_rows)} rows: the mean of five times, and their deviation.`),
       html('div', {class: 'card'}, html('h3', {}, 'Importance'), importance()),
       html('p', {class: 'note'}, `Below, each column by itself: the mean prediction over ${count(data.columns.moved_rows)} rows while the column is moved` +
         (several ? '' : ', and how the predictions of single rows spread about it') + `; grey bars show where the data lie${data.columns.sampled_rows < data.rows ? ` (${count(data.columns.sampled_rows)} rows drawn)` : ''}.` + (say.rate ? ' All for exposure 1.' : '')),

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of a page. tests/page_test.py looks at it in a browser.
+#include "espalier/page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/temporary_folder.h"
+#include "espalier/error.h"
+#include "espalier/simulate.h"
+#include "espalier/train.h"
+#include "page/bootstrap.h"
+#include "page/class_charts.h"
+#include "page/judged_table.h"
+#include "page/number_charts.h"
+#include "page/quality.h"
+#include "page/sample.h"
+#include "page/text.h"
+
+namespace espalier {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Two classes with known probabilities, and weights of 1 unless others are given.
+JudgedTable two_classes(const std::vector<double>& labels, const std::vector<float>& predictions) {
+  JudgedTable all{.label = {.name = "y", .loss = Loss::log_loss, .classes = {"no", "yes"}},
+                  .labels = labels,
+                  .predictions = predictions};
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    all.rows.push_back(static_cast<std::uint32_t>(i));
+    all.scores.push_back(std::log(predictions[i] / (1 - predictions[i])));
+  }
+  return all;
+}
+
+// So many rows whose labels are drawn with the probability that is predicted.
+JudgedTable calibrated_rows(std::size_t count, Random random) {
+  std::vector<double> labels;
+  std::vector<float> predictions;
+  for (std::size_t i = 0; i < count; ++i) {
+    predictions.push_back(static_cast<float>(0.05 + 0.9 * random.uniform()));
+    labels.push_back(random.uniform() < predictions.back() ? 1 : 0);
+  }
+  return two_classes(labels, predictions);
+}
+
+Json data_of(const std::string& page) {
+  const std::size_t begin = page.find(R"(id="data">)") + 10;
+  return parse_json(page.substr(begin, page.find("</script>", begin) - begin), ErrorKind::format,
+                    "page");
+}
+
+TEST(PageText, NothingInAScriptLooksLikeMarkup) {
+  const Json hostile = {{"</script><script>", "<!-- & \" ' \\ \n \xff"}, {"ü", "名前"}};
+  const std::string text = script_text(hostile);
+  for (const char c : {'<', '>', '&', '\n'}) EXPECT_EQ(text.find(c), text.npos) << text;
+  const Json read = parse_json(text, ErrorKind::format, "text");
+  EXPECT_EQ(read.items().begin().key(), "</script><script>");
+  EXPECT_EQ(read["ü"], "名前");
+}
+
+TEST(PageText, Base64IsThatOfTheStandard) {
+  for (const auto& [bytes, text] : std::vector<std::pair<std::string, std::string>>{
+           {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}}) {
+    EXPECT_EQ(base64(bytes), text);
+  }
+  EXPECT_EQ(base64(std::vector<float>{1.0f}), "AACAPw==");
+}
+
+TEST(PageText, NumbersHaveFiveDigits) {
+  EXPECT_EQ(rounded(0.123456789).dump(), "0.12346");
+  EXPECT_EQ(rounded(-1234567).dump(), "-1234600.0");
+  EXPECT_TRUE(rounded(NAN).is_null());
+  EXPECT_TRUE(rounded(INFINITY).is_null());
+}
+
+TEST(PageSample, DrawsEachRowAtMostOnceAndAllAlike) {
+  EXPECT_EQ(sample_rows(3, 10, Random(1)), (Rows{0, 1, 2}));
+  std::vector<int> drawn(20);
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    const Rows rows = sample_rows(20, 5, Random(seed));
+    ASSERT_EQ(rows.size(), 5u);
+    ASSERT_TRUE(std::ranges::is_sorted(rows));
+    for (const std::uint32_t row : rows) ++drawn[row];
+  }
+  for (const int count : drawn) EXPECT_NEAR(count, 500, 100);
+}
+
+TEST(PageMean, IntervalsAreThoseOfTextbooks) {
+  Mean share;  // 8 of 10: Wilson gives 0.4902 to 0.9433
+  for (int i = 0; i < 10; ++i) share.add(i < 8 ? 1 : 0, 1);
+  EXPECT_NEAR(share.estimate().low, 0.4902, 5e-5);
+  EXPECT_NEAR(share.estimate().high, 0.9433, 5e-5);
+  Mean number;  // variance 1, so 1.96 / sqrt(99) about 0
+  for (int i = 0; i < 100; ++i) number.add(i % 2 == 0 ? 1 : -1, 3);
+  EXPECT_NEAR(number.estimate().high, 1.96 / std::sqrt(99), 1e-4);
+  EXPECT_NEAR(number.estimate().low, -1.96 / std::sqrt(99), 1e-4);
+}
+
+// Of a mean the bootstrap must find the textbook's interval, from all rows and from a sample.
+TEST(PageBootstrap, FindsTheIntervalOfAMean) {
+  ThreadPool pool(2);
+  for (const std::size_t rows : {500u, 3000u}) {
+    const JudgedTable all = calibrated_rows(rows, Random(rows));
+    const auto estimates =
+        estimate_metrics(all, {.resamples = 400, .most_rows = 1000}, Random(1), pool);
+    const Estimate accuracy = estimates.front();
+    ASSERT_EQ(accuracy.metric, Metric::accuracy);
+    const double half =
+        1.96 * std::sqrt(accuracy.value * (1 - accuracy.value) / static_cast<double>(rows));
+    EXPECT_NEAR(accuracy.high - accuracy.value, half, 0.25 * half);
+    EXPECT_NEAR(accuracy.value - accuracy.low, half, 0.25 * half);
+  }
+}
+
+TEST(PageBootstrap, DoesNotDependOnThreads) {
+  const JudgedTable all = calibrated_rows(300, Random(1));
+  ThreadPool one(1), three(3);
+  EXPECT_EQ(quality_json(all, Random(1), one), quality_json(all, Random(1), three));
+}
+
+TEST(PageCharts, TheSweepCountsWhatReachesAThreshold) {
+  const Json sweep = sweep_json(two_classes({1, 0, 1, 0}, {0.9f, 0.6f, 0.6f, 0.2f}));
+  EXPECT_EQ(sweep["flagged"].dump(), "[0.25,0.75,1.0]");
+  EXPECT_EQ(sweep["recall"].dump(), "[0.5,1.0,1.0]");
+  EXPECT_EQ(sweep["fall_out"].dump(), "[0.0,0.5,1.0]");
+  EXPECT_EQ(sweep["precision"].dump(), "[1.0,0.66667,0.5]");
+}
+
+TEST(PageCharts, CalibratedRowsLieOnTheDiagonal) {
+  const JudgedTable all = calibrated_rows(20'000, Random(1));
+  std::vector<Comparison> rows;
+  for (std::size_t i = 0; i < all.size(); ++i) rows.push_back(compare(all, i));
+  const Json json = calibration_json(rows, 10);
+  ASSERT_EQ(json["seen"].size(), 10u);
+  double share = 0;
+  for (std::size_t b = 0; b < 10; ++b) {
+    EXPECT_NEAR(json["seen"][b], json["predicted"][b].get<double>(), 0.05);
+    EXPECT_LT(json["low"][b], json["seen"][b]);
+    EXPECT_GT(json["high"][b], json["seen"][b]);
+    share += json["share"][b].get<double>();
+  }
+  EXPECT_NEAR(share, 1, 1e-4);
+}
+
+// No bin is so small that it tells of single rows.
+TEST(PageCharts, FewRowsMakeFewBins) {
+  for (const std::size_t count : {1u, 19u, 50u, 95u}) {
+    const JudgedTable all = calibrated_rows(count, Random(count));
+    std::vector<Comparison> rows;
+    for (std::size_t i = 0; i < count; ++i) rows.push_back(compare(all, i));
+    const Json json = calibration_json(rows, 10);
+    for (const Json& share : json["share"]) {
+      EXPECT_GE(share.get<double>() * static_cast<double>(count),
+                std::min<double>(20, static_cast<double>(count)) - 0.01);
+    }
+  }
+}
+
+TEST(PageCharts, TheLorenzCurveOfEqualRatesIsTheDiagonal) {
+  JudgedTable all{.label = {.name = "y", .loss = Loss::poisson, .power = 1}};
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    all.rows.push_back(i);
+    all.exposures.push_back(1 + static_cast<float>(i % 3));
+    all.labels.push_back(2 * all.exposures.back());
+    all.predictions.push_back(0.5f * all.exposures.back());
+  }
+  const Json json = lorenz_json(all);
+  for (std::size_t i = 0; i < json["exposure"].size(); ++i) {
+    EXPECT_NEAR(json["labels"][i], json["exposure"][i].get<double>(), 1e-4);
+    EXPECT_NEAR(json["predictions"][i], json["exposure"][i].get<double>(), 1e-4);
+  }
+}
+
+class PageOfLoans : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    table_ = new Table(simulate({.rows = 250}));
+    TrainOptions options{.label = "default", .increasing = {"debt_ratio"}};
+    options.architecture = "dln(4x2)";
+    options.interactions = {"none"};
+    options.epochs = 2;
+    model_ = new Model(train(*table_, options).model);
+  }
+  static void TearDownTestSuite() {
+    delete table_;
+    delete model_;
+  }
+
+  static const Table* table_;
+  static const Model* model_;
+};
+const Table* PageOfLoans::table_ = nullptr;
+const Model* PageOfLoans::model_ = nullptr;
+
+TEST_F(PageOfLoans, HasTheSameBytesForAnyNumberOfThreads) {
+  const PageOptions options = {.by = "region", .pairs = 500, .threads = 1};
+  PageOptions others = options;
+  others.threads = 3;
+  EXPECT_EQ(page_html(*model_, *table_, options), page_html(*model_, *table_, others));
+}
+
+TEST_F(PageOfLoans, HoldsWhatTheModelAndItsProofSay) {
+  const Json data = data_of(page_html(*model_, *table_, {.by = "age", .pairs = 500}));
+  EXPECT_EQ(data["rows"], 250);
+  EXPECT_EQ(data["model"]["hash"], model_->hash());
+  EXPECT_EQ(data["proof"]["pairs"], 500);
+  EXPECT_EQ(data["proof"]["holds"], true);
+  EXPECT_EQ(data["columns"]["list"].size(), model_->schema().features.size());
+  EXPECT_EQ(data["columns"]["list"][1]["direction"], "increasing");
+  EXPECT_EQ(data["baseline"].size(), model_->schema().features.size());
+  const Evaluation evaluation = evaluate(*model_, *table_);
+  EXPECT_NEAR(data["quality"]["metrics"][0]["value"], evaluation.metrics[0].value, 1e-4);
+  std::size_t rows = 0;
+  for (const Json& group : data["groups"]["list"]) rows += group["rows"].get<std::size_t>();
+  EXPECT_EQ(rows, 250u);
+}
+
+// The curve of a promised column never falls.
+TEST_F(PageOfLoans, CurvesKeepTheirDirections) {
+  const Json data = data_of(page_html(*model_, *table_, {.pairs = 0}));
+  const Json& means = data["columns"]["list"][1]["curve"]["means"];
+  for (std::size_t i = 1; i < means.size(); ++i) EXPECT_GE(means[i][0], means[i - 1][0]);
+}
+
+TEST_F(PageOfLoans, AsksNoNetworkAndRunsOnlyItsOwnScript) {
+  const std::string page = page_html(*model_, *table_, {.pairs = 0});
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(page, HasSubstr("script-src 'sha256-"));
+  EXPECT_THAT(page, Not(HasSubstr("unsafe-inline")));
+  EXPECT_THAT(page, Not(HasSubstr("https://")));
+}
+
+TEST_F(PageOfLoans, WithoutLabelsHasNoQuality) {
+  Table table = *table_;
+  std::erase_if(table.columns, [](const Column& column) { return column.name == "default"; });
+  EXPECT_TRUE(data_of(page_html(*model_, table, {.pairs = 0}))["quality"].is_null());
+  try {
+    page_html(*model_, table, {.by = "region", .pairs = 0});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::argument);
+    EXPECT_THAT(error.what(), HasSubstr("no label 'default'"));
+  }
+}
+
+TEST_F(PageOfLoans, LeavesNoFileBehindWhenItFails) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "report.html";
+  EXPECT_THROW(write_page(*model_, *table_, path, {.by = "nobody", .pairs = 0}), Error);
+  EXPECT_THROW(write_page(*model_, *table_, path,
+                          {.progress =
+                               [](double share, std::string_view) {
+                                 if (share > 0.5) throw std::runtime_error("stop");
+                               }}),
+               std::runtime_error);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  write_page(*model_, *table_, path, {.pairs = 0});
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace espalier
