@@ -40,6 +40,8 @@ KINDS = {
     "grades": ("grades", ["--label", "grade", "--grades", "low<moderate<high<severe", *DIRECTED,
                           *SMALL]),
     "classes": ("grades", ["--label", "grade", *SMALL]),
+    "directed classes": ("grades", ["--label", "grade", "--increasing", "severe:debt_ratio",
+                                    *SMALL]),
     "counts": ("claims", ["--label", "claims", "--exposure", "exposure", "--loss", "poisson",
                           "--drop", "cost", *DIRECTED, *SMALL]),
     "pairs": ("loans", ["--label", "default", "--increasing", "income", "--interactions",

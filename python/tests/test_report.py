@@ -4,6 +4,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import espalier
@@ -16,7 +17,7 @@ def data_of(path):
 
 @pytest.fixture(scope="module")
 def loans():
-    return espalier.simulate(rows=300)
+    return pd.DataFrame(espalier.simulate(rows=300))
 
 
 @pytest.fixture(scope="module")

@@ -144,14 +144,14 @@ const Charts = (() => {
     };
   };
 
-  // A small arrow for a direction that is promised.
-  const arrow = direction => {
+  // A small arrow for a direction that is promised, of one output if there are several.
+  const arrow = (direction, output = '') => {
     if (direction === 'none') return null;
     const rises = direction === 'increasing';
     return html('span', {class: 'arrow'},
       draw('svg', {viewBox: '0 0 16 16', 'aria-hidden': 'true'},
         draw('path', {d: rises ? 'M2 14L13 3M6 3h7v7' : 'M2 2L13 13M6 13h7v-7'})),
-      rises ? 'never falls' : 'never rises');
+      `${output} never ${rises ? 'falls' : 'rises'}`.trim());
   };
 
   const legend = entries => html('ul', {class: 'legend'}, entries.map(([text, style]) =>

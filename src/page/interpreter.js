@@ -231,6 +231,8 @@ const Interpreter = (() => {
       const sum = scores.reduce((total, score) => total + exp(score - largest), 0);
       return scores.map(score => fround(exp(score - largest) / sum));
     },
+    promised_softmax: scores => scores.map((own, c) => fround(1 / (1 + scores.reduce((others, score, j) =>
+      j === c ? others : others + exp(fround(clip(score - own, -1000, 1000))), 0)))),
   };
 
   const make = program => {

@@ -13,6 +13,7 @@
 #include "core/thread_pool.h"
 #include "data/csv_cell.h"
 #include "data/encode.h"
+#include "data/promises.h"
 #include "data/roles.h"
 #include "espalier/certificate.h"
 #include "espalier/error.h"
@@ -83,6 +84,16 @@ Json model_json(const Model& model) {
           {"parameters", model.num_parameters()},
           {"networks", model.num_members()},
           {"training", parse_json(model.training_json(), ErrorKind::format, "model")}};
+}
+
+// Of classes without an order: [class, direction] of each promise about a feature.
+Json class_promises(const Schema& schema, const Feature& feature) {
+  Json promises = Json::array();
+  for (std::size_t s = 0; s < schema.label.num_scores(); ++s) {
+    const Monotonicity direction = promise_of(schema, s, feature);
+    if (direction != Monotonicity::none) promises.push_back({s, to_word(direction)});
+  }
+  return promises;
 }
 
 // How the page reads the cells of a pasted row.
@@ -195,6 +206,8 @@ class PageMaker {
       list[f]["importance"] = rounded(spread_of(f).mean);
       list[f]["importance_spread"] = rounded(spread_of(f).deviation);
       add_words(features[f], list[f]);
+      if (model_.schema().label.has_many_classes())
+        list[f]["promises"] = class_promises(model_.schema(), features[f]);
     }
     std::vector<std::size_t> order(features.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

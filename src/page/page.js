@@ -3,7 +3,7 @@
 'use strict';
 
 (() => {
-  const {html, draw, number, percent, count, plot, arrow, figure, table, heat} = Charts;
+  const {html, draw, number, percent, count, plot, figure, table, heat} = Charts;
   const data = JSON.parse(document.getElementById('data').textContent);
   const model = Interpreter.make(data.program);
   const say = Speech(data);
@@ -33,7 +33,7 @@
   };
 
   const promises = () => {
-    const direction = column => html('tr', {}, html('th', {scope: 'row'}, html('span', {class: 'name'}, column.name)), html('td', {}, arrow(column.direction)));
+    const direction = column => html('tr', {}, html('th', {scope: 'row'}, html('span', {class: 'name'}, column.name)), html('td', {}, say.promise(column)));
     const list = promised.length === 0 && proof.levels.length === 0 ?
       html('p', {}, 'No direction was asked of this model, so none is promised.') :
       html('div', {},
@@ -115,7 +115,7 @@
     if (density.missing > 0) notes.push(`${percent(density.missing)} missing`);
     if (density.unseen > 0) notes.push(`${percent(density.unseen)} unseen or rare`);
     if (column.words && column.words.length > density.bars.length) notes.push(`the ${density.bars.length} heaviest of ${column.words.length} words`);
-    return figure({id: `column-${f}`, title: column.name, side: arrow(column.direction) || html('span', {class: 'chip'}, 'free'), chart: chart.svg, caption: notes.join(' · '),
+    return figure({id: `column-${f}`, title: column.name, side: say.promise(column) || html('span', {class: 'chip'}, 'free'), chart: chart.svg, caption: notes.join(' · '),
       numbers: {head: [column.name, ...shownOutputs.map(s => say.outputName(s)), '10 %', '90 %'], rows: () => curve.cells.map((cell, i) =>
         [isNumber ? number(cell) : names[i], ...shownOutputs.map(s => say.value(curve.means[i][s])), say.value(curve.points[i][0]), say.value(curve.points[i][3])])}});
   };

@@ -118,6 +118,8 @@ const char* word_of(Link link) {
       return "exponential";
     case Link::softmax:
       return "softmax";
+    case Link::promised_softmax:
+      return "promised_softmax";
   }
   return "identity";
 }

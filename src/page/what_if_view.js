@@ -3,7 +3,7 @@
 'use strict';
 
 const WhatIf = (data, model, say) => {
-  const {html, draw, number, percent, plot, arrow, figure} = Charts;
+  const {html, draw, number, plot, figure} = Charts;
   const columns = data.columns.list, beside = data.beside;
   const baseline = [...data.baseline.map(x => x === null ? NaN : x),
     ...beside.map(own => own.role === 'exposure' ? 1 : 0)];
@@ -56,7 +56,7 @@ const WhatIf = (data, model, say) => {
     };
     controls[f] = {set, slider};
     return html('div', {class: 'control', 'data-name': column.name},
-      html('label', {for: id}, column.name, arrow(column.direction)), box, slider,
+      html('label', {for: id}, column.name, say.promise(column)), box, slider,
       html('label', {class: 'tick'}, missing, ' missing'), error);
   };
 
@@ -71,7 +71,7 @@ const WhatIf = (data, model, say) => {
       menu.value = Number.isNaN(cell) || column.words[cell] === '' ? 'NaN' : String(cell);
     }, menu};
     return html('div', {class: 'control', 'data-name': column.name},
-      html('label', {for: id}, column.name, arrow(column.direction)), menu);
+      html('label', {for: id}, column.name, say.promise(column)), menu);
   };
 
   const besideControl = (own, f) => {

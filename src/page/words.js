@@ -73,6 +73,14 @@ const Speech = data => {
   };
   const scoreName = isShare ? 'The log-odds' : label.kind === 'amount' ? 'The logarithm of the rate' : 'The prediction';
 
+  // What is promised of a column: an arrow, of classes one for each that is spoken of; null for none.
+  const promise = column => {
+    if (label.kind !== 'classes') return Charts.arrow(column.direction);
+    const arrows = (column.promises || []).map(([output, direction]) =>
+      Charts.arrow(direction, label.classes[output]));
+    return arrows.length > 0 ? html('span', {class: 'arrows'}, arrows) : null;
+  };
+
   const range = (values, asShare = isShare) => {
     const finite = values.filter(x => x !== null && Number.isFinite(x));
     let low = Math.min(...finite), high = Math.max(...finite);
@@ -89,6 +97,6 @@ const Speech = data => {
     return {min: low, max: high, share: asShare};
   };
 
-  return {order, value, isShare, outputName, predictionTitle, sentence, headline, predictionLines,
+  return {promise, order, value, isShare, outputName, predictionTitle, sentence, headline, predictionLines,
           mainOf, explained, scoreName, range, rate};
 };
