@@ -112,6 +112,7 @@ def boosted(make, table, train, test, seed):
     import pandas as pd
     from sklearn.model_selection import train_test_split
     cells = pd.concat([train, test]).drop(columns=table.label)
+    cells = cells.astype({column: int for column in cells.select_dtypes("bool")})
     for column in cells.select_dtypes(exclude="number"):
         cells[column] = cells[column].astype("category")
     signs = [(c in table.increasing) - (c in table.decreasing) for c in cells]

@@ -295,7 +295,7 @@ TEST(Program, SeveralScoresLieRowAfterRow) {
 
 // Lattices in numbers on both sides of a block of 16, and embeddings whose sums are -0.
 TEST(Program, ManyLatticesGiveTheBitsOfTheFormulas) {
-  for (std::uint64_t seed = 1; seed <= effort(60, 12); ++seed) {
+  for (std::uint64_t seed = 1; seed <= effort(60u, 12u); ++seed) {
     Random random(seed);
     const auto lattices = 14 + random.below(24), size = 1 + random.below(6);
     const std::string block = fmt::format(
