@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # Who builds wheels; 3.12 and later ones build for all that follow.
 PYTHON ?= python3
 LABELS = -LE long
-SOURCES = $(shell find include src cli python tests bench -name '*.h' -o -name '*.cc')
+SOURCES = $(shell find include src cli python tests bench -name '*.h' -o -name '*.cc' -o -name '*.js')
 # Inputs that `make fuzz` tries a target.
 RUNS ?= 10000000
 # Tasks and flags of bench/run.py, tables and flags of bench/accuracy/run.py, and the peers.

@@ -39,7 +39,10 @@ const Interpreter = (() => {
     let low = 0, high = edges.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (edges[middle] <= x) low = middle + 1; else high = middle;
+      if (edges[middle] <= x)
+        low = middle + 1;
+      else
+        high = middle;
     }
     return low;
   };
@@ -71,31 +74,41 @@ const Interpreter = (() => {
 
   const steps = {
     cells(step) {
-      const cells = step.cells.map(cell => cell && {
-        keypoints: cell.keypoints, table: floats(cell.table), back: floats(cell.back)});
+      const cells = step.cells.map(
+          cell => cell &&
+              {keypoints: cell.keypoints, table: floats(cell.table), back: floats(cell.back)});
       const through = (cell, x) => {
         if (cell === null) return x;
         let y;
-        if (cell.keypoints === 0) y = cell.table[x];
-        else if (x < 0) y = cell.table[cell.keypoints];
-        else y = readTable(cell.table, 0, cell.keypoints - 1, x);
+        if (cell.keypoints === 0)
+          y = cell.table[x];
+        else if (x < 0)
+          y = cell.table[cell.keypoints];
+        else
+          y = readTable(cell.table, 0, cell.keypoints - 1, x);
         return wayBack(cell.back[0], cell.back[1], y);
       };
-      return {size: cells.length, run(input, out) {
-        for (let i = 0; i < cells.length; ++i) out[i] = through(cells[i], input[i]);
-      }};
+      return {
+        size: cells.length,
+        run(input, out) {
+          for (let i = 0; i < cells.length; ++i) out[i] = through(cells[i], input[i]);
+        }
+      };
     },
 
     calibrators(step) {
       const keypoints = step.keypoints, last = keypoints - 1;
       const [lo, inverse, tables, low, range] =
-        [step.lo, step.inverse_step, step.tables, step.low, step.range].map(floats);
-      return {size: lo.length, run(input, out) {
-        for (let i = 0; i < lo.length; ++i) {
-          const u = clip(fround(fround(input[i] - lo[i]) * inverse[i]), 0, last);
-          out[i] = wayBack(low[i], range[i], readTable(tables, i * keypoints, last, u));
+          [step.lo, step.inverse_step, step.tables, step.low, step.range].map(floats);
+      return {
+        size: lo.length,
+        run(input, out) {
+          for (let i = 0; i < lo.length; ++i) {
+            const u = clip(fround(fround(input[i] - lo[i]) * inverse[i]), 0, last);
+            out[i] = wayBack(low[i], range[i], readTable(tables, i * keypoints, last, u));
+          }
         }
-      }};
+      };
     },
 
     linear(step) {
@@ -103,18 +116,21 @@ const Interpreter = (() => {
       const numbers = wholes(step.numbers);
       const begin = step.category_begin, width = step.category_width;
       const categories = step.categories.map(own => ({wire: own.wire, rows: floats(own.rows)}));
-      return {size: bias.length, run(input, out) {
-        out.set(bias);
-        for (const {wire, rows} of categories) {
-          const row = input[wire] * width;
-          for (let i = 0; i < width; ++i) out[begin + i] += rows[row + i];
+      return {
+        size: bias.length,
+        run(input, out) {
+          out.set(bias);
+          for (const {wire, rows} of categories) {
+            const row = input[wire] * width;
+            for (let i = 0; i < width; ++i) out[begin + i] += rows[row + i];
+          }
+          for (let n = 0; n < numbers.length; n += 4) {
+            const x = input[numbers[n]], from = numbers[n + 1], to = numbers[n + 2];
+            const shift = numbers[n + 3] - from;
+            for (let i = from; i < to; ++i) out[i] = fma(weights[shift + i], x, out[i]);
+          }
         }
-        for (let n = 0; n < numbers.length; n += 4) {
-          const x = input[numbers[n]], from = numbers[n + 1], to = numbers[n + 2];
-          const shift = numbers[n + 3] - from;
-          for (let i = from; i < to; ++i) out[i] = fma(weights[shift + i], x, out[i]);
-        }
-      }};
+      };
     },
 
     lattices(step) {
@@ -142,43 +158,58 @@ const Interpreter = (() => {
         return fround(sum);
       };
       const along = step.simplex ? simplex : fold;
-      return {size: backs.length / 2, run(input, out) {
-        for (let g = 0; g < backs.length / 2; ++g) {
-          for (let d = 0; d < size; ++d) x[d] = clip(input[g * size + d], 0, 1);
-          out[g] = wayBack(backs[2 * g], backs[2 * g + 1], along(g * vertices));
+      return {
+        size: backs.length / 2,
+        run(input, out) {
+          for (let g = 0; g < backs.length / 2; ++g) {
+            for (let d = 0; d < size; ++d) x[d] = clip(input[g * size + d], 0, 1);
+            out[g] = wayBack(backs[2 * g], backs[2 * g + 1], along(g * vertices));
+          }
         }
-      }};
+      };
     },
 
     gather(step) {
       const wires = wholes(step.wires);
-      return {size: wires.length, run(input, out) {
-        for (let i = 0; i < wires.length; ++i) out[i] = input[wires[i]];
-      }};
+      return {
+        size: wires.length,
+        run(input, out) {
+          for (let i = 0; i < wires.length; ++i) out[i] = input[wires[i]];
+        }
+      };
     },
 
     sum() {
-      return {size: 1, run(input, out) {
-        out[0] = 0;
-        for (const x of input) out[0] += x;
-      }};
+      return {
+        size: 1,
+        run(input, out) {
+          out[0] = 0;
+          for (const x of input) out[0] += x;
+        }
+      };
     },
 
     min_max(step) {
-      return {size: 1, run(input, out) {
-        let most = -Infinity;
-        for (let g = 0; g < step.groups; ++g) {
-          const group = input.subarray(g * step.size, (g + 1) * step.size);
-          most = Math.max(most, Math.min(...group));
+      return {
+        size: 1,
+        run(input, out) {
+          let most = -Infinity;
+          for (let g = 0; g < step.groups; ++g) {
+            const group = input.subarray(g * step.size, (g + 1) * step.size);
+            most = Math.max(most, Math.min(...group));
+          }
+          out[0] = most;
         }
-        out[0] = most;
-      }};
+      };
     },
 
     relu(step, inputs) {
-      return {size: inputs, run(input, out) {
-        for (let i = 0; i < inputs; ++i) out[i] = Math.max(input[i], 0);
-      }};
+      return {
+        size: inputs,
+        run(input, out) {
+          for (let i = 0; i < inputs; ++i) out[i] = Math.max(input[i], 0);
+        }
+      };
     },
   };
 
@@ -201,8 +232,10 @@ const Interpreter = (() => {
   };
 
   // e^x with the operations of core/math.cc; JavaScript fuses nothing.
-  const SERIES = [1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040, 1 / 40320, 1 / 362880,
-                  1 / 3628800, 1 / 39916800, 1 / 479001600, 1 / 6227020800];
+  const SERIES = [
+    1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040, 1 / 40320, 1 / 362880, 1 / 3628800,
+    1 / 39916800, 1 / 479001600, 1 / 6227020800
+  ];
   const SHIFT = 1.5 * 2 ** 52, LOG2E = 1.4426950408889634;
   const LN2_HIGH = 0x162e42fefa / 2 ** 37, LN2_LOW = 0x1cf79abc9e3b3a / 2 ** 92;
   const exp = x => {
@@ -224,22 +257,33 @@ const Interpreter = (() => {
   const links = {
     identity: scores => scores,
     sigmoid: scores => scores.map(score => fround(1 / (1 + exp(-score)))),
-    exponential: (scores, unit, exposure) => scores.map(score => Math.min(
-      fround(fround(fround(Math.min(exp(score), LARGEST)) * unit) * exposure), LARGEST)),
+    exponential: (scores, unit, exposure) => scores.map(
+        score => Math.min(
+            fround(fround(fround(Math.min(exp(score), LARGEST)) * unit) * exposure), LARGEST)),
     softmax(scores) {
       const largest = Math.max(...scores);
       const sum = scores.reduce((total, score) => total + exp(score - largest), 0);
       return scores.map(score => fround(exp(score - largest) / sum));
     },
-    promised_softmax: scores => scores.map((own, c) => fround(1 / (1 + scores.reduce((others, score, j) =>
-      j === c ? others : others + exp(fround(clip(score - own, -1000, 1000))), 0)))),
+    promised_softmax: scores => scores.map(
+        (own, c) => fround(
+            1 /
+            (1 +
+             scores.reduce(
+                 (others, score, j) =>
+                     j === c ? others : others + exp(fround(clip(score - own, -1000, 1000))),
+                 0)))),
   };
 
   const make = program => {
-    const cells = program.cells.map(cell => cell.keypoints === undefined ? cell :
-      {...cell, keypoints: floats(cell.keypoints)});
-    const pairs = program.pairs.map(pair => ({...pair, first_edges: floats(pair.first_edges),
-      second_edges: floats(pair.second_edges), codes: wholes(pair.codes)}));
+    const cells = program.cells.map(
+        cell => cell.keypoints === undefined ? cell : {...cell, keypoints: floats(cell.keypoints)});
+    const pairs = program.pairs.map(pair => ({
+                                      ...pair,
+                                      first_edges: floats(pair.first_edges),
+                                      second_edges: floats(pair.second_edges),
+                                      codes: wholes(pair.codes)
+                                    }));
     const levels = floats(program.levels);
     const numEncoded = cells.length + pairs.length;
     const inputs = numEncoded + (levels.length > 0 ? 1 : 0);
@@ -252,7 +296,9 @@ const Interpreter = (() => {
       cells.forEach((cell, i) => {
         encoded[i] = cell.keypoints ? encodeNumber(cell, row[i]) : encodeCategory(cell, row[i]);
       });
-      pairs.forEach((pair, i) => { encoded[cells.length + i] = encodePair(pair, encoded); });
+      pairs.forEach((pair, i) => {
+        encoded[cells.length + i] = encodePair(pair, encoded);
+      });
     };
 
     // row: a number for each cell as the predictor reads it, then exposure and offset.
@@ -271,8 +317,10 @@ const Interpreter = (() => {
       }
       const raw = program.has_offset ? row[cells.length + (program.has_exposure ? 1 : 0)] : 0;
       const offset = Number.isFinite(raw) ? fround(raw) : 0;
-      return program.scores.map((units, s) => fround(
-        clip(units.offset + units.scale * (sums[s] / members.length) + offset, -LARGEST, LARGEST)));
+      return program.scores.map(
+          (units, s) => fround(clip(
+              units.offset + units.scale * (sums[s] / members.length) + offset, -LARGEST,
+              LARGEST)));
     };
 
     const predict = row => {

@@ -17,7 +17,8 @@ const Cells = (() => {
   const parseNumber = text => {
     if (/^[+-]?inf(inity)?$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity;
     return /^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?$/i.test(text) ?
-      Math.fround(Number(text)) : null;
+        Math.fround(Number(text)) :
+        null;
   };
 
   const isMissing = (column, text) => {
@@ -62,18 +63,28 @@ const Cells = (() => {
   // The cells of CSV text, row by row; quotes may hold anything.
   const parseCsv = text => {
     const first = text.split('\n')[0];
-    const delimiter = [',', ';', '\t', '|'].sort((a, b) =>
-      first.split(b).length - first.split(a).length)[0];
+    const delimiter =
+        [',', ';', '\t', '|'].sort((a, b) => first.split(b).length - first.split(a).length)[0];
     const rows = [[]];
     let cell = '', quoted = false;
-    const end = () => { rows[rows.length - 1].push(cell.trim()); cell = ''; };
+    const end = () => {
+      rows[rows.length - 1].push(cell.trim());
+      cell = '';
+    };
     for (let i = 0; i < text.length; ++i) {
       const c = text[i];
-      if (quoted && c === '"' && text[i + 1] === '"') { cell += c; ++i; }
-      else if (c === '"' && (quoted || cell.trim() === '')) quoted = !quoted;
-      else if (!quoted && c === delimiter) end();
-      else if (!quoted && c === '\n') { end(); rows.push([]); }
-      else if (c !== '\r') cell += c;
+      if (quoted && c === '"' && text[i + 1] === '"') {
+        cell += c;
+        ++i;
+      } else if (c === '"' && (quoted || cell.trim() === ''))
+        quoted = !quoted;
+      else if (!quoted && c === delimiter)
+        end();
+      else if (!quoted && c === '\n') {
+        end();
+        rows.push([]);
+      } else if (c !== '\r')
+        cell += c;
     }
     end();
     return rows.filter(row => row.length > 1 || row[0] !== '');
@@ -107,7 +118,7 @@ const Reasons = (() => {
         let size = 0;
         for (let i = 0; i < n; ++i) size += (set >> i) & 1;
         share += factorial[size] * factorial[n - size - 1] / factorial[n] *
-          (worth[set | (1 << p)] - worth[set]);
+            (worth[set | (1 << p)] - worth[set]);
       }
       return share;
     });
@@ -118,15 +129,20 @@ const Reasons = (() => {
   const share = (score, row, baseline, columns, tell) => {
     const same = (a, b) => a === b || (Number.isNaN(a) && Number.isNaN(b));
     const players = [];
-    for (let f = 0; f < columns; ++f) if (!same(row[f], baseline[f])) players.push(f);
+    for (let f = 0; f < columns; ++f)
+      if (!same(row[f], baseline[f])) players.push(f);
     const mixed = [...row];
     const value = isIn => {
-      players.forEach((f, i) => { mixed[f] = isIn(i) ? row[f] : baseline[f]; });
+      players.forEach((f, i) => {
+        mixed[f] = isIn(i) ? row[f] : baseline[f];
+      });
       return score(mixed);
     };
     const spread = list => {
       const shares = new Array(columns).fill(0);
-      players.forEach((f, i) => { shares[f] = list[i]; });
+      players.forEach((f, i) => {
+        shares[f] = list[i];
+      });
       return shares;
     };
     if (players.length <= EXACT_COLUMNS) {
@@ -154,21 +170,30 @@ const Reasons = (() => {
       }
       walk(order, own);
       walk(order.reverse(), own);
-      own.forEach((x, i) => { sums[i] += x; squares[i] += x * x; });
+      own.forEach((x, i) => {
+        sums[i] += x;
+        squares[i] += x * x;
+      });
       ++pairs;
     };
     const some = () => {
       if (stopped) return;
       const until = performance.now() + 40;
-      do onePair(); while (pairs < MOST_PAIRS && performance.now() < until);
-      const error = Math.max(...Array.from(sums, (sum, i) => pairs < 2 ? 0 :
-        Math.sqrt(Math.max(0, squares[i] / pairs - (sum / pairs) ** 2) / (pairs - 1))));
+      do onePair();
+      while (pairs < MOST_PAIRS && performance.now() < until);
+      const error = Math.max(...Array.from(
+          sums,
+          (sum, i) => pairs < 2 ?
+              0 :
+              Math.sqrt(Math.max(0, squares[i] / pairs - (sum / pairs) ** 2) / (pairs - 1))));
       const done = pairs >= MOST_PAIRS;
       tell({shares: spread(Array.from(sums, sum => sum / pairs)), error, done});
       if (!done) setTimeout(some, 0);
     };
-    some();
-    return () => { stopped = true; };
+    setTimeout(some, 0);  // the prediction comes first
+    return () => {
+      stopped = true;
+    };
   };
 
   return {share};

@@ -2,14 +2,17 @@
 // The section in which a reader moves the cells of a row.
 'use strict';
 
-const WhatIf = (data, model, say) => {
+function WhatIf(data, model, say) {
   const {html, draw, number, plot, figure} = Charts;
   const columns = data.columns.list, beside = data.beside;
-  const baseline = [...data.baseline.map(x => x === null ? NaN : x),
-    ...beside.map(own => own.role === 'exposure' ? 1 : 0)];
+  const baseline = [
+    ...data.baseline.map(x => x === null ? NaN : x),
+    ...beside.map(own => own.role === 'exposure' ? 1 : 0)
+  ];
   const row = [...baseline];
   let shown = say.order[0];
   let stopReasons = () => {};
+  const before = model.predict(baseline);
 
   // Where a control is, by column: set(cell) shows a cell there.
   const controls = [];
@@ -24,9 +27,16 @@ const WhatIf = (data, model, say) => {
 
   const numberControl = (column, f) => {
     const id = `cell-${f}`, {low, high, whole} = column.density;
-    const slider = html('input', {type: 'range', min: low, max: high, id,
-      step: whole ? 1 : (high - low) / 200, 'aria-label': column.name});
-    const box = html('input', {type: 'text', inputmode: 'decimal', 'aria-label': `${column.name}, exactly`});
+    const slider = html('input', {
+      type: 'range',
+      min: low,
+      max: high,
+      id,
+      step: whole ? 1 : (high - low) / 200,
+      'aria-label': column.name
+    });
+    const box = html(
+        'input', {type: 'text', inputmode: 'decimal', 'aria-label': `${column.name}, exactly`});
     const missing = html('input', {type: 'checkbox'});
     const error = html('span', {class: 'error', role: 'alert'});
     slider.addEventListener('input', () => {
@@ -44,8 +54,10 @@ const WhatIf = (data, model, say) => {
       change(f, cell);
     });
     missing.addEventListener('change', () => {
-      if (missing.checked) change(f, NaN);
-      else slider.dispatchEvent(new Event('input'));
+      if (missing.checked)
+        change(f, NaN);
+      else
+        slider.dispatchEvent(new Event('input'));
       box.value = missing.checked ? '' : box.value;
     });
     const set = cell => {
@@ -55,23 +67,33 @@ const WhatIf = (data, model, say) => {
       error.textContent = '';
     };
     controls[f] = {set, slider};
-    return html('div', {class: 'control', 'data-name': column.name},
-      html('label', {for: id}, column.name, say.promise(column)), box, slider,
-      html('label', {class: 'tick'}, missing, ' missing'), error);
+    return html(
+        'div', {class: 'control', 'data-name': column.name},
+        html(
+            'label',
+            {for: id
+            },
+            column.name, say.promise(column)),
+        box, slider, html('label', {class: 'tick'}, missing, ' missing'), error);
   };
 
   const wordControl = (column, f) => {
     const id = `cell-${f}`;
     const option = (text, value) => html('option', {value}, text);
-    const menu = html('select', {id}, column.words.map((word, i) => word === '' ? null : option(word, i)),
-      option('(missing)', 'NaN'),
-      column.kind === 'category' && option('(a word that training never saw)', column.words.length));
+    const menu = html(
+        'select', {id}, column.words.map((word, i) => word === '' ? null : option(word, i)),
+        option('(missing)', 'NaN'),
+        column.kind === 'category' &&
+            option('(a word that training never saw)', column.words.length));
     menu.addEventListener('change', () => change(f, Number(menu.value)));
-    controls[f] = {set(cell) {
-      menu.value = Number.isNaN(cell) || column.words[cell] === '' ? 'NaN' : String(cell);
-    }, menu};
-    return html('div', {class: 'control', 'data-name': column.name},
-      html('label', {for: id}, column.name, say.promise(column)), menu);
+    controls[f] = {
+      set(cell) {
+        menu.value = Number.isNaN(cell) || column.words[cell] === '' ? 'NaN' : String(cell);
+      },
+      menu
+    };
+    return html('div', {class: 'control', 'data-name': column.name}, html('label', {for: id
+                }, column.name, say.promise(column)), menu);
   };
 
   const besideControl = (own, f) => {
@@ -80,49 +102,76 @@ const WhatIf = (data, model, say) => {
       const cell = Cells.parseNumber(box.value.trim());
       change(f, cell === null ? NaN : cell);
     });
-    controls[f] = {set(cell) { box.value = Number.isNaN(cell) ? '' : String(cell); }};
-    return html('div', {class: 'control', 'data-name': own.name},
-      html('label', {for: `cell-${f}`}, `${own.name} (${own.role})`), box);
+    controls[f] = {
+      set(cell) {
+        box.value = Number.isNaN(cell) ? '' : String(cell);
+      }
+    };
+    return html('div', {class: 'control', 'data-name': own.name}, html('label', {for: `cell-${f}`
+                }, `${own.name} (${own.role})`), box);
   };
 
   const showAnswer = predicted => {
-    const before = model.predict(baseline);
     const lines = say.predictionLines(predicted);
     answer.replaceChildren(
-      html('h3', {}, say.predictionTitle),
-      html('div', {class: 'prediction', id: 'prediction', 'data-value': JSON.stringify(predicted)},
-        say.headline(predicted)),
-      html('p', {class: 'note'}, `The baseline row gives ${say.headline(before)}.`),
-      html('div', {}, lines));
+        html('h3', {}, say.predictionTitle),
+        html(
+            'div', {class: 'prediction', id: 'prediction', 'data-value': JSON.stringify(predicted)},
+            say.headline(predicted)),
+        html('p', {class: 'note'}, `The baseline row gives ${say.headline(before)}.`),
+        html('div', {}, lines));
   };
 
   const showCurve = () => {
     const column = columns[shown], main = say.mainOf(model.predict(row));
     const moved = [...row];
-    const at = cell => { moved[shown] = cell; return model.predict(moved)[main]; };
+    const at = cell => {
+      moved[shown] = cell;
+      return model.predict(moved)[main];
+    };
     let chart;
     const own = row[shown], value = model.predict(row)[main];
     if (column.kind === 'number') {
       const {low, high} = column.density, xs = [];
       for (let k = 0; k <= 60; ++k) xs.push(low + (high - low) * k / 60);
       const ys = xs.map(at);
-      chart = plot({x: {min: Math.min(low, own || low), max: Math.max(high, own || high),
-        label: column.name}, y: say.range([...ys, value]), width: 560, height: 230,
-        summary: `The prediction along ${column.name}, from ${say.value(ys[0])} to ${say.value(ys[60])}`});
+      chart = plot({
+        x: {min: Math.min(low, own || low), max: Math.max(high, own || high), label: column.name},
+        y: say.range([...ys, value]),
+        width: 560,
+        height: 230,
+        summary:
+            `The prediction along ${column.name}, from ${say.value(ys[0])} to ${say.value(ys[60])}`
+      });
       chart.line(xs, ys, 'c0');
       if (!Number.isNaN(own)) chart.dot(own, value, 'f1', say.value(value), 6);
     } else {
       const codes = column.words.map((_, i) => i).slice(0, 30);
       const ys = codes.map(at);
-      chart = plot({x: {words: codes.map(code => Cells.textOf(column, code))}, y: say.range([...ys, value]),
-        width: 560, height: 250, summary: `The prediction by ${column.name}`});
-      codes.forEach((code, i) => chart.dot(i, ys[i], code === own ? 'f1' : 'f0', say.value(ys[i]), code === own ? 6 : 4));
+      chart = plot({
+        x: {words: codes.map(code => Cells.textOf(column, code))},
+        y: say.range([...ys, value]),
+        width: 560,
+        height: 250,
+        summary: `The prediction by ${column.name}`
+      });
+      codes.forEach(
+          (code, i) => chart.dot(
+              i, ys[i], code === own ? 'f1' : 'f0', say.value(ys[i]), code === own ? 6 : 4));
     }
-    const choose = html('select', {id: 'curve-column', 'aria-label': 'Column of the curve'}, say.order.map(f =>
-      html('option', {value: f, selected: f === shown}, columns[f].name)));
-    choose.addEventListener('change', () => { shown = Number(choose.value); showCurve(); });
-    curve.replaceChildren(figure({title: `${say.outputName(main)} along`, side: choose, chart: chart.svg,
-      caption: 'The other columns stay as they are set; the dot is this row.'}));
+    const choose = html(
+        'select', {id: 'curve-column', 'aria-label': 'Column of the curve'},
+        say.order.map(f => html('option', {value: f, selected: f === shown}, columns[f].name)));
+    choose.addEventListener('change', () => {
+      shown = Number(choose.value);
+      showCurve();
+    });
+    curve.replaceChildren(figure({
+      title: `${say.outputName(main)} along`,
+      side: choose,
+      chart: chart.svg,
+      caption: 'The other columns stay as they are set; the dot is this row.'
+    }));
   };
 
   const showReasons = () => {
@@ -132,25 +181,44 @@ const WhatIf = (data, model, say) => {
     const from = [...baseline.slice(0, columns.length), ...row.slice(columns.length)];
     const start = score(from), end = score(row);
     stopReasons = Reasons.share(score, row, from, columns.length, ({shares, error, done}) => {
-      const order = shares.map((_, f) => f).filter(f => Math.abs(shares[f]) > 1e-9)
-        .sort((a, b) => Math.abs(shares[b]) - Math.abs(shares[a]));
+      const order = shares.map((_, f) => f)
+                        .filter(f => Math.abs(shares[f]) > 1e-9)
+                        .sort((a, b) => Math.abs(shares[b]) - Math.abs(shares[a]));
       const most = Math.abs(shares[order[0]]) || 1;
-      const bar = share => draw('svg', {viewBox: '0 0 200 12', preserveAspectRatio: 'none', height: 12, 'aria-hidden': 'true'},
-        draw('rect', {class: share > 0 ? 'f1' : 'f0', x: share > 0 ? 100 : 100 + 98 * share / most,
-          width: 98 * Math.abs(share) / most, y: 1, height: 10}),
-        draw('line', {class: 'axis', x1: 100, x2: 100, y1: 0, y2: 12}));
+      const bar = share => draw(
+          'svg',
+          {viewBox: '0 0 200 12', preserveAspectRatio: 'none', height: 12, 'aria-hidden': 'true'},
+          draw('rect', {
+            class: share > 0 ? 'f1' : 'f0',
+            x: share > 0 ? 100 : 100 + 98 * share / most,
+            width: 98 * Math.abs(share) / most,
+            y: 1,
+            height: 10
+          }),
+          draw('line', {class: 'axis', x1: 100, x2: 100, y1: 0, y2: 12}));
       const rest = order.slice(10).reduce((sum, f) => sum + shares[f], 0);
-      const line = (name, cell, share) => html('li', {}, html('span', {class: 'name'}, name,
-        html('small', {}, cell)), bar(share), html('span', {class: 'value'}, (share > 0 ? '+' : '') + number(share)));
-      reasons.replaceChildren(html('h3', {}, 'Reasons'),
-        html('p', {class: 'note'}, `${say.scoreName} goes from ${number(start)} for the baseline row to ${number(end)}. ` +
-          (order.length === 0 ? 'This is the baseline row.' : error > 0 ?
-            `The shares below are means over permutations, ± ${number(2 * error)}${done ? '' : ' so far'}.` :
-            'The shares below are exact and add up to the difference.')),
-        html('ul', {class: 'reasons', id: 'reasons', 'data-value': JSON.stringify(shares)},
-          order.slice(0, 10).map(f => line(columns[f].name,
-            `${Cells.textOf(columns[f], row[f])}, not ${Cells.textOf(columns[f], baseline[f])}`, shares[f])),
-          order.length > 10 && line(`${order.length - 10} more columns`, '', rest)));
+      const line = (name, cell, share) => html(
+          'li', {}, html('span', {class: 'name'}, name, html('small', {}, cell)), bar(share),
+          html('span', {class: 'value'}, (share > 0 ? '+' : '') + number(share)));
+      reasons.replaceChildren(
+          html('h3', {}, 'Reasons'),
+          html(
+              'p', {class: 'note'},
+              `${say.scoreName} goes from ${number(start)} for the baseline row to ${
+                  number(end)}. ` +
+                  (order.length === 0 ? 'This is the baseline row.' :
+                       error > 0      ? `The shares below are means over permutations, ± ${
+                                       number(2 * error)}${done ? '' : ' so far'     }.` :
+                                        'The shares below are exact and add up to the difference.')),
+          html(
+                   'ul', {class: 'reasons', id: 'reasons', 'data-value': JSON.stringify(shares)},
+                   order.slice(0, 10).map(
+                       f => line(
+                           columns[f].name,
+                           `${Cells.textOf(columns[f], row[f])}, not ${
+                          Cells.textOf(columns[f], baseline[f])}`,
+                      shares[f])),
+              order.length > 10 && line(`${order.length - 10} more columns`, '', rest)));
     });
   };
 
@@ -161,7 +229,10 @@ const WhatIf = (data, model, say) => {
   };
 
   const setRow = cells => {
-    cells.forEach((cell, f) => { row[f] = cell; controls[f].set(cell); });
+    cells.forEach((cell, f) => {
+      row[f] = cell;
+      controls[f].set(cell);
+    });
     show();
   };
 
@@ -171,11 +242,15 @@ const WhatIf = (data, model, say) => {
     const lines = Cells.parseCsv(text);
     const wanted = [...columns.map(column => column.name), ...beside.map(own => own.name)];
     const own = lines[lines.length - 1];
-    if (lines.length === 0 || lines.length > 2) throw Error('Wanted one line, or a header and one line.');
+    if (lines.length === 0 || lines.length > 2)
+      throw Error('Wanted one line, or a header and one line.');
     let names = lines.length === 2 ? lines[0] : null;
     if (!names) {
-      names = [wanted, columns.map(column => column.name), data.table_columns].find(list => list.length === own.length);
-      if (!names) throw Error(`The line has ${own.length} cells, the model reads ${wanted.length}; put the line of names before it.`);
+      names = [wanted, columns.map(column => column.name), data.table_columns].find(
+          list => list.length === own.length);
+      if (!names)
+        throw Error(`The line has ${own.length} cells, the model reads ${
+            wanted.length}; put the line of names before it.`);
     }
     const at = new Map(names.map((name, i) => [name, i]));
     return wanted.map((name, f) => {
@@ -192,15 +267,24 @@ const WhatIf = (data, model, say) => {
   };
 
   const paste = () => {
-    const text = html('textarea', {rows: 3, id: 'paste', spellcheck: 'false',
-      placeholder: 'Paste one line of a CSV file, with or without its header'});
+    const text = html('textarea', {
+      rows: 3,
+      id: 'paste',
+      spellcheck: 'false',
+      placeholder: 'Paste one line of a CSV file, with or without its header'
+    });
     const error = html('p', {class: 'error', role: 'alert'});
     const use = html('button', {type: 'button', id: 'use-row'}, 'Use this row');
     use.addEventListener('click', () => {
       error.textContent = '';
-      try { setRow(readRow(text.value)); } catch (problem) { error.textContent = problem.message; }
+      try {
+        setRow(readRow(text.value));
+      } catch (problem) {
+        error.textContent = problem.message;
+      }
     });
-    const reset = html('button', {type: 'button', class: 'quiet', id: 'reset'}, 'Back to the baseline');
+    const reset =
+        html('button', {type: 'button', class: 'quiet', id: 'reset'}, 'Back to the baseline');
     reset.addEventListener('click', () => setRow(baseline));
     return html('details', {class: 'card'}, html('summary', {}, 'Paste a row from a CSV file'),
       html('label', {for: 'paste', class: 'note'}, 'It stays in this window.'), text,
@@ -212,12 +296,13 @@ const WhatIf = (data, model, say) => {
     beside.map((own, i) => besideControl(own, columns.length + i)));
   const search = html('input', {type: 'search', class: 'grow', placeholder: 'Find a column', 'aria-label': 'Find a column'});
   search.addEventListener('input', () => {
-    const wanted = search.value.toLowerCase();
-    for (const own of list.children) own.hidden = !own.dataset.name.toLowerCase().includes(wanted);
+      const wanted = search.value.toLowerCase();
+      for (const own of list.children)
+        own.hidden = !own.dataset.name.toLowerCase().includes(wanted);
   });
   const section = html('div', {class: 'whatif'},
     html('div', {class: 'card'}, columns.length > 12 && html('div', {class: 'row'}, search), list),
     html('div', {class: 'answer'}, answer, curve, reasons, paste()));
   setRow(baseline);
   return {section, setRow, readRow, row: () => [...row]};
-};
+  }

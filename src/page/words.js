@@ -7,8 +7,8 @@ const Speech = data => {
   const {label} = data, columns = data.columns.list;
   const isShare = ['two classes', 'grades', 'classes'].includes(label.kind);
   const value = x => isShare ? percent(x) : number(x);
-  const order = columns.map((_, f) => f).sort((a, b) =>
-    (columns[b].importance ?? 0) - (columns[a].importance ?? 0));
+  const order = columns.map((_, f) => f)
+                    .sort((a, b) => (columns[b].importance ?? 0) - (columns[a].importance ?? 0));
   const rate = data.beside.some(own => own.role === 'exposure');
 
   const outputName = s => ({
@@ -30,12 +30,15 @@ const Speech = data => {
   }[label.kind];
 
   const sentence = {
-    'two classes': `the probability that ${label.name} is ${label.classes[1]} rather than ${label.classes[0]}`,
+    'two classes':
+        `the probability that ${label.name} is ${label.classes[1]} rather than ${label.classes[0]}`,
     grades: `${label.name}, one of the grades ${label.classes.join(' < ')}`,
     classes: `${label.name}, one of ${label.classes.length} classes`,
-    quantiles: `the ${(label.quantiles || []).map(percent).join(', ')} quantile${label.quantiles.length > 1 ? 's' : ''} of ${label.name}`,
+    quantiles: `the ${(label.quantiles || []).map(percent).join(', ')} quantile${
+        label.quantiles.length > 1 ? 's' : ''} of ${label.name}`,
     amount: `the expected ${label.name}${rate ? ', for the exposure of each row' : ''}`,
-    number: label.loss === 'absolute_error' ? `the median of ${label.name}` : `the mean of ${label.name}`,
+    number: label.loss === 'absolute_error' ? `the median of ${label.name}` :
+                                              `the mean of ${label.name}`,
   }[label.kind];
 
   const best = predicted => predicted.indexOf(Math.max(...predicted));
@@ -46,17 +49,28 @@ const Speech = data => {
     return predicted.map(value).join('  ·  ');
   };
 
-  const shareBars = entries => html('ul', {class: 'reasons'}, entries.map(([name, share]) =>
-    html('li', {}, html('span', {class: 'name'}, name),
-      draw('svg', {viewBox: '0 0 200 12', preserveAspectRatio: 'none', height: 12, 'aria-hidden': 'true'},
-        draw('rect', {class: 'f0', width: Math.max(200 * share, 0.5), y: 1, height: 10})),
-      html('span', {class: 'value'}, percent(share)))));
+  const shareBars = entries => html(
+      'ul', {class: 'reasons'},
+      entries.map(
+          ([name, share]) => html(
+              'li', {}, html('span', {class: 'name'}, name),
+              draw(
+                  'svg', {
+                    viewBox: '0 0 200 12',
+                    preserveAspectRatio: 'none',
+                    height: 12,
+                    'aria-hidden': 'true'
+                  },
+                  draw('rect', {class: 'f0', width: Math.max(200 * share, 0.5), y: 1, height: 10})),
+              html('span', {class: 'value'}, percent(share)))));
   // The other numbers of a prediction, if it has several.
   const predictionLines = predicted => {
-    if (label.kind === 'classes') return shareBars(label.classes.map((name, i) => [name, predicted[i]]));
+    if (label.kind === 'classes')
+      return shareBars(label.classes.map((name, i) => [name, predicted[i]]));
     if (label.kind === 'grades') {
-      return shareBars(label.classes.map((name, g) =>
-        [name, (g > 0 ? predicted[g - 1] : 1) - (g < predicted.length ? predicted[g] : 0)]));
+      return shareBars(label.classes.map(
+          (name, g) =>
+              [name, (g > 0 ? predicted[g - 1] : 1) - (g < predicted.length ? predicted[g] : 0)]));
     }
     if (label.kind === 'quantiles' && predicted.length > 1) {
       return Charts.table(label.outputs.map((_, s) => outputName(s)), [predicted.map(number)]);
@@ -71,13 +85,16 @@ const Speech = data => {
     const others = scores.filter((_, i) => i !== s), most = Math.max(...others);
     return scores[s] - most - Math.log(others.reduce((sum, x) => sum + Math.exp(x - most), 0));
   };
-  const scoreName = isShare ? 'The log-odds' : label.kind === 'amount' ? 'The logarithm of the rate' : 'The prediction';
+  const scoreName = isShare   ? 'The log-odds' :
+      label.kind === 'amount' ? 'The logarithm of the rate' :
+                                'The prediction';
 
-  // What is promised of a column: an arrow, of classes one for each that is spoken of; null for none.
+  // What is promised of a column: an arrow, of classes one for each; null for none.
   const promise = column => {
     if (label.kind !== 'classes') return Charts.arrow(column.direction);
-    const arrows = (column.promises || []).map(([output, direction]) =>
-      Charts.arrow(direction, label.classes[output]));
+    const arrows =
+        (column.promises ||
+         []).map(([output, direction]) => Charts.arrow(direction, label.classes[output]));
     return arrows.length > 0 ? html('span', {class: 'arrows'}, arrows) : null;
   };
 
@@ -97,6 +114,20 @@ const Speech = data => {
     return {min: low, max: high, share: asShare};
   };
 
-  return {promise, order, value, isShare, outputName, predictionTitle, sentence, headline, predictionLines,
-          mainOf, explained, scoreName, range, rate};
+  return {
+    promise,
+    order,
+    value,
+    isShare,
+    outputName,
+    predictionTitle,
+    sentence,
+    headline,
+    predictionLines,
+    mainOf,
+    explained,
+    scoreName,
+    range,
+    rate
+  };
 };
