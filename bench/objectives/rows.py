@@ -38,6 +38,13 @@ class Rows(NamedTuple):
         return [i for i, kind in enumerate(self.x.dtypes) if kind == "category"]
 
 
+def together(parts):
+    """Rows of a table, one part after another."""
+    exposures = [part.exposure for part in parts]
+    return Rows(pd.concat([part.x for part in parts]), np.concatenate([part.y for part in parts]),
+                None if exposures[0] is None else np.concatenate(exposures))
+
+
 class Problem(NamedTuple):
     train: Rows
     valid: Rows

@@ -83,8 +83,19 @@ def motor(task, args):
                   "LightGBM": (named(trees.fit_lightgbm), trees.SETTINGS["LightGBM"])}
     if task == "frequency":
         contenders["scikit-learn"] = named(trees.fit_scikit_learn), trees.SETTINGS["scikit-learn"]
+    if args.whole:
+        return {name: {"seeds": [{"seconds": seconds_of_all(problems[0], fit, candidates[0], args)}]}
+                for name, (fit, candidates) in wanted(contenders, args)}
     return {name: compete(problems, name, fit, candidates, deviance, judge, args)
             for name, (fit, candidates) in wanted(contenders, args)}
+
+
+def seconds_of_all(problem, fit, settings, args):
+    """Of a fit to all rows, stopped by the validation rows among them."""
+    everything = rows.together([problem.train, problem.valid, problem.test])
+    seconds = timed(fit, problem._replace(train=everything), settings, 1, args.threads)[1]
+    log(f"{len(everything.y)} rows: {seconds:.1f} s")
+    return seconds
 
 
 def wanted(contenders, args):
@@ -232,6 +243,8 @@ def main():
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(TASKS)}; all")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--whole", action="store_true",
+                        help="of frequency and premium: only the time to fit all policies")
     parser.add_argument("--limit", type=int, help="policies to draw; all")
     parser.add_argument("--tries", type=int, default=3, help="settings that a contender tries")
     parser.add_argument("--only", nargs="*", default=[], help="these contenders")
