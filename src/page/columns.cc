@@ -39,9 +39,15 @@ struct Range {
   double high = 0;
 };
 
+bool are_whole(const std::vector<double>& values) {
+  return !values.empty() &&
+         std::ranges::all_of(values, [](double value) { return value == std::floor(value); });
+}
+
 // All but one in a hundred of the values; of constant ones, or none, what training saw.
 Range range_of(const Feature& feature, const std::vector<double>& values) {
   Range range{quantile_of(values, 0.005), quantile_of(values, 0.995)};
+  if (are_whole(values)) range = {std::floor(range.low), std::ceil(range.high)};
   if (!values.empty() && !(range.low < range.high)) range = {values.front(), values.back()};
   if (!(range.low < range.high)) range = {feature.keypoints.front(), feature.keypoints.back()};
   return range;
@@ -50,8 +56,7 @@ Range range_of(const Feature& feature, const std::vector<double>& values) {
 Json number_density(const Feature& feature, const SampledRows& sample, std::size_t f) {
   const std::vector<double> values = values_of(sample, f);
   const Range range = range_of(feature, values);
-  const bool is_whole =
-      !values.empty() && std::ranges::all_of(values, [](double v) { return v == std::floor(v); });
+  const bool is_whole = are_whole(values);
   const double span = range.high - range.low;
   const bool is_counted = is_whole && span < static_cast<double>(kBars);
   const std::size_t bars = is_counted ? static_cast<std::size_t>(span) + 1 : kBars;
