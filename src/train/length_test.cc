@@ -44,7 +44,7 @@ TrainOptions slow_options() {
           .architecture = "dln(3x2)",
           .ensemble = 1,
           .batch_size = 8,
-          .learning_rate = 0.001,
+          .learning_rate = 0.002,
           .threads = 2};
 }
 
