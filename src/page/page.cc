@@ -249,11 +249,13 @@ class PageMaker {
 
 std::string page_html(const Model& model, const Table& table, const PageOptions& options) {
   if (!options.by.empty()) require_column(table, options.by);
+  std::string script;
+  for (const std::string_view file : kPageScripts) script += file;
   return fill(kPageMarkup, {{"script_hash", policy_hash(kPageScriptHash)},
                             {"style_hash", policy_hash(kPageStyleHash)},
                             {"style", std::string(kPageStyle)},
                             {"data", script_text(PageMaker(model, table, options).make())},
-                            {"script", std::string(kPageScript)}});
+                            {"script", script}});
 }
 
 void write_page(const Model& model, const Table& table, const std::string& path,
