@@ -85,7 +85,7 @@ Model loan_model() {
 }
 
 // Rows at random; each other one has some cells moved to a neighbouring float.
-std::vector<float> random_rows(const Schema& schema, std::size_t count, Random& random) {
+std::vector<float> neighbouring_rows(const Schema& schema, std::size_t count, Random& random) {
   std::vector<float> rows;
   std::vector<float> row;
   for (std::size_t r = 0; r < count; ++r) {
@@ -112,7 +112,7 @@ std::size_t different(const std::vector<float>& a, const std::vector<float>& b) 
 void expect_bits(const CompiledHeaders& headers, std::size_t c, const ExportCase& own,
                  std::size_t count, Random& random, const std::string& name) {
   const Interpreter interpreter(own.program);
-  const std::vector<float> rows = random_rows(own.schema, count, random);
+  const std::vector<float> rows = neighbouring_rows(own.schema, count, random);
   AlignedFloats scratch(interpreter.scratch_size());
   for (const Output output : {Output::score, Output::prediction}) {
     std::vector<float> wanted(count * interpreter.num_scores()), found(wanted.size());

@@ -49,15 +49,6 @@ Model any_model(Random& random) {
   return kind < 0.2 ? random_model_of_classes(random) : random_model(random);
 }
 
-std::vector<float> random_rows(const Schema& schema, std::size_t count, Random& random) {
-  std::vector<float> rows;
-  for (std::size_t r = 0; r < count; ++r) {
-    const std::vector<float> row = random_cells(schema, random);
-    rows.insert(rows.end(), row.begin(), row.end());
-  }
-  return rows;
-}
-
 std::vector<float> random_baseline(const Schema& schema, Random& random) {
   std::vector<float> baseline = random_cells(schema, random);
   baseline.resize(schema.features.size());

@@ -280,6 +280,16 @@ inline std::vector<float> random_cells(const Schema& schema, Random& random) {
   return cells;
 }
 
+// Such rows, one behind the other.
+inline std::vector<float> random_rows(const Schema& schema, std::size_t count, Random& random) {
+  std::vector<float> rows;
+  for (std::size_t r = 0; r < count; ++r) {
+    const std::vector<float> row = random_cells(schema, random);
+    rows.insert(rows.end(), row.begin(), row.end());
+  }
+  return rows;
+}
+
 // The cells of such a row as a network reads them.
 inline std::vector<double> encoded_row(const Schema& schema, std::span<const float> cells,
                                        std::size_t level = 0) {

@@ -22,16 +22,6 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 constexpr int kModels = effort(125, 8);
 
-// Rows of a random model, one behind the other.
-std::vector<float> random_rows(const Schema& schema, std::size_t count, Random& random) {
-  std::vector<float> rows;
-  for (std::size_t r = 0; r < count; ++r) {
-    const std::vector<float> row = random_cells(schema, random);
-    rows.insert(rows.end(), row.begin(), row.end());
-  }
-  return rows;
-}
-
 std::vector<float> predict_rows(const Predictor& predictor, std::span<const float> rows,
                                 Output output = Output::score) {
   Predictor::Scratch scratch(predictor);

@@ -252,15 +252,6 @@ void expect_bits_by_hand(const Program& program, const Wires& rows, const std::s
   }
 }
 
-Wires random_rows(const Schema& schema, std::size_t count, Random& random) {
-  Wires rows;
-  for (std::size_t r = 0; r < count; ++r) {
-    const Wires row = random_cells(schema, random);
-    rows.insert(rows.end(), row.begin(), row.end());
-  }
-  return rows;
-}
-
 TEST(Program, ItsFormulasGiveTheBitsOfTheInterpreter) {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     Random random(seed);
