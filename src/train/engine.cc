@@ -128,17 +128,21 @@ class Engine::Work {
     float* params = network_.params().data();
     if (penalties_.any()) penalize(block, begin, end);
     AdamStep own = step;
-    own.learning_rate *= layer.rate_scale();
+    // The paper's layers all have one rate.
+    if ((*in_.options)->initialization != Initialization::paper)
+      own.learning_rate *= layer.rate_scale();
     own.decay *= layer.decay_scale(block.first_unit);
     float* grads[kMaxShards];
     for (std::size_t s = 0; s < shard_grads_.size(); ++s) grads[s] = shard_grads_[s].data() + begin;
     adam_step(own, grads, num_shards_, penalties_.any() ? penalty_.data() + begin : nullptr,
               params + begin, adam_.mean.data() + begin, adam_.variance.data() + begin,
               end - begin);
+    const Projection how = (*in_.options)->projection;
     for (int unit = block.first_unit; unit < block.last_unit; ++unit) {
       const std::size_t at = offset + layer.unit_begin(unit);
-      layer.project(params + at, unit, (*in_.options)->projection,
-                    {adam_.variance.data() + at, own.correction2, own.epsilon});
+      const ChainWeights of_the_step = {adam_.variance.data() + at, own.correction2, own.epsilon};
+      // The paper's projections are the nearest in the plain distance.
+      layer.project(params + at, unit, how, how == Projection::admm ? ChainWeights{} : of_the_step);
     }
   }
 

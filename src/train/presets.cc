@@ -101,12 +101,14 @@ std::string one_deep_lattice(const Request& request) {
   return lattices_on_an_embedding(size, request);
 }
 
-// The paper's ranges and its split embedding.
+// The paper's ranges and its split embedding. Its [-100, 100] is that of the calibrators inside; on
+// raw columns it would cut amounts off, so input calibrators span their column's own range, as "maps
+// [x_min, x_max] to [0, 1]" says.
 std::string paper_network(const Request& request) {
   constexpr const char* kCalibrators = "cal(100,-100:100)";
   const int groups = request.groups > 0 ? request.groups : 70;
   const int size = request.groups > 0 ? request.group_size : 5;
-  return fmt::format("{0} lin({1},split) {0} lat({2}x{3}) {0} lin({4})", kCalibrators,
+  return fmt::format("cal(100) lin({1},split) {0} lat({2}x{3}) {0} lin({4})", kCalibrators,
                      groups * size, groups, size, request.num_outputs);
 }
 
@@ -177,11 +179,14 @@ constexpr Recipe kWithoutDecay = {.weight_decay = 0};
 constexpr Recipe kMinMax = {.weight_decay = 0, .rate = 4};  // a row moves one piece of the many
 constexpr Recipe kPaper = {.initialization = Initialization::paper,
                            .projection = Projection::admm,
+                           .keypoints = Keypoints::uniform,
                            .schedule = Schedule::constant,
                            .weight_decay = 0,
                            .adam_epsilon = 1e-8,
                            .calibrator_hessian = 0,
-                           .ensemble = 1};
+                           .ensemble = 1,
+                           .fixed_rate = 0.003,
+                           .epochs = 25};
 
 struct Kind {
   std::string_view name;

@@ -17,12 +17,15 @@ namespace espalier {
 struct Recipe {
   Initialization initialization = Initialization::data;
   Projection projection = Projection::sweep;
+  Keypoints keypoints = Keypoints::distinct;
   Schedule schedule = Schedule::cosine;
   double weight_decay = 0.3;
   double adam_epsilon = 1e-3;
   double calibrator_hessian = 0.005;  // with few rows, which want straight curves; else 0
   int ensemble = 5;                   // with very few rows; else 1
   double rate = 1;                    // of learning, times what suits the number of rows
+  double fixed_rate = 0;              // of learning, whatever the number of rows; 0: rate
+  int epochs = 0;                     // 0: what suits the number of rows
   bool asks_the_table = false;        // for pairs of columns and for the length of training
 };
 

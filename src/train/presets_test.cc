@@ -107,7 +107,12 @@ TEST(Presets, ThePapersRecipeLeavesWhatWasSetAlone) {
   EXPECT_EQ(paper.schedule, Schedule::constant);
   EXPECT_EQ(paper.weight_decay, 0);
   EXPECT_EQ(paper.adam_epsilon, 1e-8);
+  EXPECT_EQ(paper.keypoints, Keypoints::uniform);
+  EXPECT_EQ(paper.learning_rate, 0.003);
+  EXPECT_EQ(paper.epochs, 25);
+  EXPECT_EQ(resolved({.architecture = "dln-paper"}, 500).learning_rate, 0.003);
   const TrainOptions changed = resolved({.architecture = "dln-paper",
+                                         .keypoints = Keypoints::distinct,
                                          .initialization = Initialization::data,
                                          .adam_epsilon = 1e-4,
                                          .schedule = Schedule::cosine,
@@ -118,6 +123,7 @@ TEST(Presets, ThePapersRecipeLeavesWhatWasSetAlone) {
   EXPECT_EQ(changed.schedule, Schedule::cosine);
   EXPECT_EQ(changed.weight_decay, 0.1);
   EXPECT_EQ(changed.adam_epsilon, 1e-4);
+  EXPECT_EQ(changed.keypoints, Keypoints::distinct);
 }
 
 TEST(Presets, OurRecipeIsThatOfEveryOtherArchitecture) {

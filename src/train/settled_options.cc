@@ -48,7 +48,9 @@ void follow(const Recipe& recipe, bool few_rows, TrainOptions& options) {
   if (options.calibrator_hessian < 0)
     options.calibrator_hessian = few_rows ? recipe.calibrator_hessian : 0;
   // Few rows want small steps; many keep large ones from overfitting by themselves.
-  choose(options.learning_rate, 0.0, recipe.rate * (few_rows ? 0.01 : 0.04));
+  const double by_rows = recipe.rate * (few_rows ? 0.01 : 0.04);
+  choose(options.learning_rate, 0.0, recipe.fixed_rate > 0 ? recipe.fixed_rate : by_rows);
+  choose(options.epochs, 0, recipe.epochs);
 }
 
 // How many keypoints a column with many values has; layers that somebody has written mean what they
@@ -99,7 +101,7 @@ SettledOptions settle(TrainOptions options, const Label& label,
   if (preset) options.architecture = preset->layers;
   const auto calibrators = input_calibrators(parse_architecture(options.architecture));
   if (calibrators && calibrators->range) options.keypoints = Keypoints::uniform;
-  choose(options.keypoints, Keypoints::automatic, Keypoints::distinct);
+  choose(options.keypoints, Keypoints::automatic, recipe.keypoints);
   choose(options.continuous_keypoints, 0,
          continuous_keypoints_for(preset.has_value(), calibrators, rows));
   choose(options.ensemble, 0, preset && rows < 5000 ? recipe.ensemble : 1);
