@@ -52,10 +52,21 @@ Dimension around(const char* name, double value, double down, double up) {
   return range_of(name, value / down, value * up);
 }
 
+// Networks of affine pieces or units have no tables in [0, 1] that would bound a step: what rate they
+// bear depends on size and columns, so three decades are searched.
+Dimension rates_around(const SettledOptions& settled) {
+  const Architecture architecture = parse_architecture(settled->architecture);
+  const bool is_sensitive = std::ranges::any_of(architecture.layers, [](const LayerSpec& layer) {
+    return layer.kind == LayerKind::minmax || layer.kind == LayerKind::relu;
+  });
+  const double times = is_sensitive ? 32 : 4;
+  return around("learning_rate", settled->learning_rate, times, times);
+}
+
 // Ranges for what is known to matter. The settled defaults follow from the size of the table, so
 // ranges around them do too; penalties and noise, which are off, begin where they are felt.
 Dimensions default_ranges(const SettledOptions& settled, bool is_preset) {
-  Dimensions ranges = {around("learning_rate", settled->learning_rate, 4, 4),
+  Dimensions ranges = {rates_around(settled),
                        around("epochs", settled->epochs, 2, 2),
                        around("batch_size", settled->batch_size, 4, 2),
                        settled->weight_decay > 0
@@ -107,9 +118,10 @@ std::optional<double> size_of(std::string_view name, const Architecture& archite
 
 bool is_size(std::string_view name) { return size_of(name, {}).has_value(); }
 
-// Sizes that somebody has written are a choice, and dln-paper is one network.
-bool has_free_sizes(const std::string& architecture) {
-  return architecture != "dln-paper" && contains(preset_names(), architecture);
+// Sizes that somebody has written are a choice. Of its own network the paper validated G x S.
+bool is_free_size(std::string_view name, const std::string& architecture) {
+  if (architecture == "dln-paper") return name == "lattices" || name == "lattice_size";
+  return contains(preset_names(), architecture);
 }
 
 // Whether the layers have anything that a setting changes.
@@ -160,7 +172,8 @@ std::vector<std::string> SearchSpace::architectures() const {
 }
 
 bool SearchSpace::matters(const Dimension& dimension, const std::string& architecture) const {
-  if (!dimension.always && is_size(dimension.name) && !has_free_sizes(architecture)) return false;
+  if (!dimension.always && is_size(dimension.name) && !is_free_size(dimension.name, architecture))
+    return false;
   return is_felt(dimension.name, parse_architecture(layers_of(architecture)));
 }
 

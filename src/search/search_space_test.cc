@@ -152,7 +152,10 @@ TEST(SearchSpace, NothingIsSearchedThatDoesNothing) {
        {"calibrator_hessian", "calibrator_laplacian", "continuous_keypoints", "keypoints",
         "lattice_noise", "input_keypoints", "monotone_share"}},
       {"monotonic-dnn", {"weight_decay"}, {"calibrator_hessian", "lattices"}},
-      {"dln-paper", {"calibrator_hessian"}, {"continuous_keypoints", "keypoints", "lattices"}},
+      {"dln-paper",
+       {"calibrator_hessian", "lattices", "lattice_size"},
+       {"continuous_keypoints", "keypoints", "input_keypoints", "inner_keypoints"}},
+      {"crystals", {"lattices", "lattice_size"}, {"weight_decay"}},
       {"dln(2x2)",
        {"continuous_keypoints", "weight_decay"},
        {"lattices", "lattice_size", "input_keypoints", "inner_keypoints", "monotone_share"}},
@@ -165,6 +168,18 @@ TEST(SearchSpace, NothingIsSearchedThatDoesNothing) {
   const SearchSpace uniform = space_of({.keypoints = Keypoints::uniform}, {});
   EXPECT_FALSE(find(uniform, "continuous_keypoints"));
   EXPECT_FALSE(find(uniform, "keypoints"));
+}
+
+TEST(SearchSpace, RatesOfPiecesAndUnitsSpanThreeDecades) {
+  const auto decades = [](const char* architecture) {
+    const SearchSpace space = space_of({.architecture = architecture}, {});
+    const Dimension* rate = find(space, "learning_rate");
+    return std::log10(rate->high / rate->low);
+  };
+  for (const char* preset : {"min-max", "min-max(3x2)", "monotonic-dnn", "monotonic-dnn(20x100)"})
+    EXPECT_GE(decades(preset), 3) << preset;
+  for (const char* preset : {"dln", "dln-paper", "crystals"})
+    EXPECT_LT(decades(preset), 2) << preset;
 }
 
 TEST(SearchSpace, TheEndsOfSettingsAreNoReasonToFail) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <string_view>
 
@@ -160,17 +161,29 @@ std::string min_max_network(const Request& request) {
                      size.lattice_size);
 }
 
+constexpr int kHiddenLayers = 2, kHiddenUnits = 50;
+
 // G hidden layers of S units.
 std::string monotonic_dnn(const Request& request) {
   constexpr int kMostLayers = 1000;
-  const int layers = request.groups > 0 ? request.groups : 2;
-  const int units = request.groups > 0 ? request.group_size : 50;
+  const int layers = request.groups > 0 ? request.groups : kHiddenLayers;
+  const int units = request.groups > 0 ? request.group_size : kHiddenUnits;
   if (layers > kMostLayers)
     fail(fmt::format("monotonic-dnn({}x{})", layers, units),
          fmt::format("at most {} layers are allowed", kMostLayers));
   std::string text;
   for (int i = 0; i < layers; ++i) text += fmt::format("lin({0},monotone={0}) relu ", units);
   return text + fmt::format("lin({})", request.num_outputs);
+}
+
+// A step moves all weights of a unit together, and with positive ones what arrives moves with them
+// through all layers, so the rate falls with the units and faster with the layers: at 0.01 20 layers
+// of 30 units end as a constant, at 0.001 they train.
+double rate_of_monotonic_dnn(const Request& request) {
+  const double layers = request.groups > 0 ? request.groups : kHiddenLayers;
+  const double units = request.groups > 0 ? request.group_size : kHiddenUnits;
+  constexpr double kFewUnits = 50;  // fewer bear no larger steps: they go dead together
+  return std::min(0.01, 2 / (std::max(units, kFewUnits) * layers * std::sqrt(layers)));
 }
 
 constexpr Recipe kOurs;
@@ -193,6 +206,7 @@ struct Kind {
   bool takes_size;  // name(GxS)
   std::string (*make)(const Request&);
   const Recipe& recipe;
+  double (*rate)(const Request&) = nullptr;  // where it follows from the size
 };
 
 constexpr Kind kKinds[] = {
@@ -205,7 +219,7 @@ constexpr Kind kKinds[] = {
     {"random-lattices", true, random_lattices, kOurs},
     {"crystals", true, crystals, kOurs},
     {"min-max", true, min_max_network, kMinMax},
-    {"monotonic-dnn", true, monotonic_dnn, kWithoutDecay},
+    {"monotonic-dnn", true, monotonic_dnn, kWithoutDecay, rate_of_monotonic_dnn},
 };
 
 // The size of "name(GxS)".
@@ -278,7 +292,9 @@ std::optional<Preset> find_preset(const std::string& text, std::size_t rows,
     request.groups = size.groups;
     request.group_size = size.group_size;
   }
-  return Preset{kind->make(request), kind->recipe};
+  Preset preset = {kind->make(request), kind->recipe};
+  if (kind->rate != nullptr) preset.recipe.fixed_rate = kind->rate(request);
+  return preset;
 }
 
 }  // namespace espalier
