@@ -87,10 +87,14 @@ wheel: build  ## build the Python package: a wheel and an sdist in build/dist, t
 	@build/python/bin/python -m build --sdist --no-isolation --outdir build/dist . > /dev/null
 	@ls -1s --block-size=KB build/dist
 
-test-python: wheel
-	$(call say,Testing the Python package)
+# The wheel and what its tests use, in build/python.
+.PHONY: installed-wheel
+installed-wheel: wheel
 	@$(pip) install --quiet --no-compile $(PYTHON_PEERS)
 	@$(pip) install --quiet --no-deps --force-reinstall build/dist/*.whl
+
+test-python: installed-wheel
+	$(call say,Testing the Python package)
 	@build/python/bin/python -m pytest -q -n $(JOBS) --dist worksteal
 
 # Chromium is large and changes nothing that others test, so it is asked for here only; where it
@@ -105,9 +109,8 @@ test-page: build  ## the page of `espalier report` in Chromium
 
 # The whole library is compiled once more, from what the sdist holds.
 .PHONY: test-sdist
-test-sdist: wheel
+test-sdist: installed-wheel
 	$(call say,Testing the sdist)
-	@$(pip) install --quiet --no-compile $(PYTHON_PEERS)
 	@build/python/bin/python -m pytest -q -m sdist
 
 test-asan test-tsan: test-%: test-deps
