@@ -82,7 +82,8 @@ Json confusion_json(const JudgedTable& all) {
   std::vector<std::vector<double>> table(classes, std::vector<double>(classes));
   double total = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    table[static_cast<std::size_t>(all.labels[i])][predicted_class(all, i)] += all.weight(i);
+    table[static_cast<std::size_t>(all.labels[i])][predicted_class(all.label, all.prediction(i))] +=
+        all.weight(i);
     total += all.weight(i);
   }
   Json json = Json::array();

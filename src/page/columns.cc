@@ -53,8 +53,8 @@ Range range_of(const Feature& feature, const std::vector<double>& values) {
   return range;
 }
 
-Json number_density(const Feature& feature, const SampledRows& sample, std::size_t f) {
-  const std::vector<double> values = values_of(sample, f);
+// `values` are those of values_of, here and below.
+Json number_density(const Feature& feature, const std::vector<double>& values, std::size_t rows) {
   const Range range = range_of(feature, values);
   const bool is_whole = are_whole(values);
   const double span = range.high - range.low;
@@ -65,11 +65,9 @@ Json number_density(const Feature& feature, const SampledRows& sample, std::size
     const double place =
         is_counted ? value - range.low : (value - range.low) / span * static_cast<double>(bars);
     const double last = static_cast<double>(bars - 1);
-    shares[static_cast<std::size_t>(std::clamp(place, 0.0, last))] +=
-        1 / static_cast<double>(sample.size());
+    shares[static_cast<std::size_t>(std::clamp(place, 0.0, last))] += 1 / static_cast<double>(rows);
   }
-  const double missing =
-      1 - static_cast<double>(values.size()) / static_cast<double>(sample.size());
+  const double missing = 1 - static_cast<double>(values.size()) / static_cast<double>(rows);
   return {
       {"low", rounded(range.low)}, {"high", rounded(range.high)},  {"whole", is_whole},
       {"counted", is_counted},     {"bars", rounded_list(shares)}, {"missing", rounded(missing)}};
@@ -91,10 +89,38 @@ Json word_density(const Feature& feature, const SampledRows& sample, std::size_t
           {feature.kind == FeatureKind::category ? "unseen" : "missing", rounded(last)}};
 }
 
+// The codes of the first words.
+std::vector<float> codes_of(const Feature& feature, std::size_t most) {
+  std::vector<float> cells;
+  for (std::size_t code = 0; code < std::min(num_own_words(feature), most); ++code)
+    cells.push_back(static_cast<float>(code));
+  return cells;
+}
+
+std::vector<float> spread_values(const Feature& feature, const std::vector<double>& values,
+                                 std::size_t most) {
+  if (values.empty()) return {feature.keypoints.front(), feature.keypoints.back()};
+  // Not the very ends, which may lie far out.
+  const double low = quantile_of(values, 0.01), high = quantile_of(values, 0.99);
+  std::vector<float> cells;
+  std::vector<double> inner;
+  std::ranges::copy_if(values, std::back_inserter(inner),
+                       [&](double value) { return value >= low && value <= high; });
+  std::vector<double> among = inner;
+  among.erase(std::unique(among.begin(), among.end()), among.end());
+  if (among.size() > most) among = std::move(inner);
+  const std::size_t count = std::min(among.size(), most);
+  for (std::size_t k = 0; k < count; ++k)
+    cells.push_back(
+        static_cast<float>(among[k * (among.size() - 1) / std::max<std::size_t>(count - 1, 1)]));
+  cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
+  return cells;
+}
+
 // Where the curve of a number is drawn: evenly between the ends, and where the rows are.
-std::vector<float> grid_of(const Feature& feature, std::size_t f, const SampledRows& sample) {
-  const Range range = range_of(feature, values_of(sample, f));
-  std::vector<float> grid = spread_cells(feature, f, sample, kGrid);
+std::vector<float> grid_of(const Feature& feature, const std::vector<double>& values) {
+  const Range range = range_of(feature, values);
+  std::vector<float> grid = spread_values(feature, values, kGrid);
   for (std::size_t k = 0; k < kGrid; ++k) {
     const double share = static_cast<double>(k) / static_cast<double>(kGrid - 1);
     grid.push_back(static_cast<float>(range.low + share * (range.high - range.low)));
@@ -103,14 +129,6 @@ std::vector<float> grid_of(const Feature& feature, std::size_t f, const SampledR
   std::ranges::sort(grid);
   grid.erase(std::unique(grid.begin(), grid.end()), grid.end());
   return grid;
-}
-
-std::vector<float> cells_of(const Feature& feature, std::size_t f, const SampledRows& sample) {
-  if (feature.kind == FeatureKind::number) return grid_of(feature, f, sample);
-  std::vector<float> cells;
-  for (std::size_t code = 0; code < std::min(num_own_words(feature), kMostWords); ++code)
-    cells.push_back(static_cast<float>(code));
-  return cells;
 }
 
 // What becomes of the rows when a column has this cell: the mean of each output, and points of the
@@ -176,9 +194,14 @@ Json column_json(const Feature& feature, std::size_t f, const SampledRows& sampl
                {"kind", to_word(feature.kind)},
                {"direction", to_word(feature.monotonicity)}};
   const bool has_words = feature.kind != FeatureKind::number;
-  json["density"] =
-      has_words ? word_density(feature, sample, f) : number_density(feature, sample, f);
-  json["curve"] = curve_json(mover, f, cells_of(feature, f, sample));
+  if (has_words) {
+    json["density"] = word_density(feature, sample, f);
+    json["curve"] = curve_json(mover, f, codes_of(feature, kMostWords));
+  } else {
+    const std::vector<double> values = values_of(sample, f);
+    json["density"] = number_density(feature, values, sample.size());
+    json["curve"] = curve_json(mover, f, grid_of(feature, values));
+  }
   const bool is_learned = has_words ? feature.kind == FeatureKind::ordered && feature.learns_missing
                                     : feature.learns_missing;
   if (is_learned) json["curve"]["missing"] = curve_json(mover, f, {kNan});
@@ -209,28 +232,8 @@ SampledRows rows_to_move(const SampledRows& sample, const Predictor& predictor, 
 
 std::vector<float> spread_cells(const Feature& feature, std::size_t index,
                                 const SampledRows& sample, std::size_t most) {
-  std::vector<float> cells;
-  if (feature.kind != FeatureKind::number) {
-    for (std::size_t code = 0; code < std::min(num_own_words(feature), most); ++code)
-      cells.push_back(static_cast<float>(code));
-    return cells;
-  }
-  const std::vector<double> values = values_of(sample, index);
-  if (values.empty()) return {feature.keypoints.front(), feature.keypoints.back()};
-  // Not the very ends, which may lie far out.
-  const double low = quantile_of(values, 0.01), high = quantile_of(values, 0.99);
-  std::vector<double> inner;
-  std::ranges::copy_if(values, std::back_inserter(inner),
-                       [&](double value) { return value >= low && value <= high; });
-  std::vector<double> among = inner;
-  among.erase(std::unique(among.begin(), among.end()), among.end());
-  if (among.size() > most) among = std::move(inner);
-  const std::size_t count = std::min(among.size(), most);
-  for (std::size_t k = 0; k < count; ++k)
-    cells.push_back(
-        static_cast<float>(among[k * (among.size() - 1) / std::max<std::size_t>(count - 1, 1)]));
-  cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
-  return cells;
+  if (feature.kind != FeatureKind::number) return codes_of(feature, most);
+  return spread_values(feature, values_of(sample, index), most);
 }
 
 Json columns_json(const Predictor& predictor, const SampledRows& sample, ThreadPool& pool) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "data/roles.h"
+#include "espalier/outputs.h"
 #include "objective/label.h"
 #include "objective/link.h"
 
@@ -59,30 +60,18 @@ JudgedTable subset(const JudgedTable& all, const Rows& indices) {
 
 Comparison compare(const JudgedTable& all, std::size_t i) {
   const Label& label = all.label;
-  const float* const own = all.prediction(i);
+  const std::span<const float> own = all.prediction(i);
   const double weight = all.weight(i), seen = all.labels[i];
   if (label.has_log_link()) {
     const double exposure = all.exposure(i);
     return {own[0] / exposure, seen / exposure, weight * exposure};
   }
-  if (label.ordered) {
-    double expected = 1;
-    for (std::size_t s = 0; s < label.num_scores(); ++s) expected += own[s];
-    return {expected, seen + 1, weight};
-  }
+  if (label.ordered) return {expected_grade(own), seen + 1, weight};
   if (label.has_many_classes()) {
-    const std::size_t best = predicted_class(all, i);
+    const std::size_t best = predicted_class(label, own);
     return {own[best], seen == static_cast<double>(best) ? 1.0 : 0.0, weight};
   }
   return {own[label.num_scores() / 2], seen, weight};
-}
-
-std::size_t predicted_class(const JudgedTable& all, std::size_t i) {
-  const float* const begin = all.prediction(i);
-  const float* const end = begin + all.label.num_scores();
-  if (all.label.ordered)
-    return static_cast<std::size_t>(std::count_if(begin, end, [](float p) { return p >= 0.5f; }));
-  return static_cast<std::size_t>(std::max_element(begin, end) - begin);
 }
 
 }  // namespace espalier

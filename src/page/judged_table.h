@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/thread_pool.h"
@@ -26,8 +27,8 @@ struct JudgedTable {
   std::size_t size() const { return rows.size(); }
   double weight(std::size_t i) const { return weights.empty() ? 1.0 : weights[i]; }
   double exposure(std::size_t i) const { return exposures.empty() ? 1.0 : exposures[i]; }
-  const float* prediction(std::size_t i) const {
-    return predictions.data() + i * label.num_scores();
+  std::span<const float> prediction(std::size_t i) const {
+    return std::span(predictions).subspan(i * label.num_scores(), label.num_scores());
   }
   JudgedRows judged() const { return {labels, scores, weights, exposures}; }
 };
@@ -50,8 +51,5 @@ struct Comparison {
   double weight;
 };
 Comparison compare(const JudgedTable& all, std::size_t i);
-
-/// The most probable class, or the largest grade that is reached with probability 1/2.
-std::size_t predicted_class(const JudgedTable& all, std::size_t i);
 
 }  // namespace espalier

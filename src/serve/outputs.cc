@@ -42,26 +42,27 @@ Column word_column(std::string name, const std::vector<std::string>& words, cons
   return column;
 }
 
+double probability_of_grade(std::span<const float> reached, std::size_t grade) {
+  const double at_least = grade > 0 ? reached[grade - 1] : 1;
+  return at_least - (grade < reached.size() ? reached[grade] : 0);
+}
+
+}  // namespace
+
+std::size_t predicted_class(const Label& label, std::span<const float> predictions) {
+  if (label.ordered) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(predictions, [](float p) { return p >= 0.5f; }));
+  }
+  return static_cast<std::size_t>(std::ranges::max_element(predictions) - predictions.begin());
+}
+
 // In the order of the levels, so that it never falls when they rise.
 double expected_grade(std::span<const float> reached) {
   double sum = 1;
   for (const float probability : reached) sum += probability;
   return sum;
 }
-
-double probability_of_grade(std::span<const float> reached, std::size_t grade) {
-  const double at_least = grade > 0 ? reached[grade - 1] : 1;
-  return at_least - (grade < reached.size() ? reached[grade] : 0);
-}
-
-void add_grades(const Label& label, const Numbers& rows, Table& table) {
-  table.columns.push_back(word_column("grade", label.classes, rows, [](auto reached) {
-    return std::ranges::count_if(reached, [](float p) { return p >= 0.5f; });
-  }));
-  table.columns.push_back(number_column("expected", rows, expected_grade));
-}
-
-}  // namespace
 
 std::vector<std::string> level_names(const Label& label) {
   return label.num_levels() > 1 ? output_names(label) : std::vector<std::string>();
@@ -84,12 +85,11 @@ Table output_table(const Label& label, std::span<const float> numbers, Output ou
   Table table;
   table.num_rows = rows.num_rows();
   const bool grades = label.ordered && output == Output::prediction;
-  if (grades) add_grades(label, rows, table);
-  if (label.has_many_classes() && output == Output::prediction) {
-    table.columns.push_back(word_column("class", label.classes, rows, [](auto probabilities) {
-      return std::ranges::max_element(probabilities) - probabilities.begin();
-    }));
+  if (grades || (label.has_many_classes() && output == Output::prediction)) {
+    table.columns.push_back(word_column(grades ? "grade" : "class", label.classes, rows,
+                                        [&](auto row) { return predicted_class(label, row); }));
   }
+  if (grades) table.columns.push_back(number_column("expected", rows, expected_grade));
   const std::vector<std::string> names = output_names(label, output);
   for (std::size_t s = 0; s < names.size(); ++s)
     table.columns.push_back(number_column(names[s], rows, [s](auto row) { return row[s]; }));
