@@ -31,8 +31,9 @@ using RowFunction = std::function<void(std::span<const float> rows, std::span<fl
 
 /// Tries so many pairs; none if no feature is monotone and the label has no levels. A pair is a
 /// violation if one of its numbers falls, a row if its levels cross. Where `directions` is not empty,
-/// it says of each number whether it may not fall (1), may not rise (-1) or may do as it likes (0). make() gives a function of its own to each task. What is tried depends
-/// on the seed and not on the pool. progress(pairs so far) comes from the calling thread.
+/// it says of each number whether it may not fall (1), may not rise (-1) or may do as it likes (0).
+/// make() gives a function of its own to each task. What is tried depends on the seed and not on the
+/// pool. progress(pairs so far) comes from the calling thread.
 HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, std::size_t pairs,
                 Random random, ThreadPool& pool,
                 const std::function<void(std::size_t)>& progress = {},
