@@ -11,10 +11,13 @@
 #include "commands.h"
 #include "espalier/error.h"
 #include "espalier/tune.h"
+#include "espalier/version.h"
 #include "flags.h"
 #include "output.h"
 #include "progress.h"
+#include "reproduce_records.h"
 #include "reproduce_report.h"
+#include "sha256.h"
 
 namespace espalier {
 namespace {
@@ -33,6 +36,7 @@ struct Flags {
   std::string output = "-";
   Budget budget{.trials = 0, .confirm = kByScale};
   bool full = false;
+  bool other_data = false;
   bool json = false;
   bool quiet = false;
 };
@@ -61,15 +65,58 @@ std::vector<std::string> find_files(const Experiment& experiment) {
                           folder.string(), experiment.name, experiment.source, wanted));
 }
 
-void warn_of_other_rows(const Experiment& experiment, const Data& data) {
-  if (experiment.train_rows == 0) return;
-  if (data.train.num_rows == experiment.train_rows && data.test.num_rows == experiment.test_rows)
+// What is found in the files of an experiment, and where it is not what was published.
+struct Sums {
+  std::vector<std::string> found;
+  std::vector<std::string> doubts;
+};
+
+Sums sums_of(const Experiment& experiment, const std::vector<std::string>& paths) {
+  Sums sums;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    sums.found.push_back(sha256(read_text(paths[i])));
+    const DataFile& wanted = experiment.files[i];
+    if (sums.found.back() == wanted.sha256) continue;
+    sums.doubts.push_back(
+        fmt::format("{} has sha256 {}, wanted {}", wanted.path, sums.found.back(), wanted.sha256));
+  }
+  return sums;
+}
+
+// Other data would give other numbers beside the published ones, so it must be asked for.
+void refuse_or_warn(const Experiment& experiment, const Sums& sums, bool other_data) {
+  if (sums.doubts.empty()) return;
+  const std::string found = fmt::format("{}", fmt::join(sums.doubts, "\n  "));
+  if (other_data) {
+    tell(fmt::format("espalier: warning: not the published data, do not compare:\n  {}", found));
     return;
-  tell(
-      fmt::format("espalier: warning: {}: {} rows to train and {} to test, the published files "
-                  "give {} and {}: do not compare",
-                  experiment.name, data.train.num_rows, data.test.num_rows, experiment.train_rows,
-                  experiment.test_rows));
+  }
+  throw Error(ErrorKind::data,
+              fmt::format("{}: not the files of {}:\n  {}\n  --other-data takes them as they are",
+                          data_folder().string(), experiment.source, found));
+}
+
+// The bytes of the running program: two builds of one version may train differently.
+std::string program_sum() {
+  try {
+    return sha256(read_text("/proc/self/exe"));
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+// Finished runs are kept beside a report that is a file.
+Records open_records(const Flags& flags, const Sums& sums) {
+  const std::string folder = flags.output == "-" ? "" : flags.output + ".runs";
+  Records records(folder, {{"version", kVersion},
+                           {"program", program_sum()},
+                           {"table", flags.table},
+                           {"full", flags.full},
+                           {"data", sums.found}});
+  const std::size_t count = records.count();
+  if (count > 0 && !flags.quiet)
+    tell(fmt::format("espalier: {}: going on with what {} finished runs left", folder, count));
+  return records;
 }
 
 // Leaves the models of some presets. Throws Error (argument) for one that the table does not have.
@@ -91,6 +138,7 @@ void keep_models(const std::vector<std::string>& presets, Experiment& experiment
 std::string command_of(const Flags& flags) {
   std::string text = fmt::format("espalier reproduce {}", flags.table);
   if (flags.full) text += " --full";
+  if (flags.other_data) text += " --other-data";
   if (!flags.presets.empty()) text += fmt::format(" --presets {}", fmt::join(flags.presets, ","));
   if (flags.budget.seeds != Budget().seeds) text += fmt::format(" --seeds {}", flags.budget.seeds);
   if (flags.budget.trials != 0) text += fmt::format(" --trials {}", flags.budget.trials);
@@ -108,8 +156,10 @@ int run(const Flags& flags) {
   std::vector<NamedFile> inputs;
   for (const std::string& file : files) inputs.push_back({"a file of the data", file});
   check_outputs(std::array{NamedFile{"-o", flags.output}}, inputs);
+  const Sums sums = sums_of(experiment, files);
+  refuse_or_warn(experiment, sums, flags.other_data);
   const Data data = experiment.read(files, flags.full ? Scale::full : Scale::quick);
-  warn_of_other_rows(experiment, data);
+  const Records records = open_records(flags, sums);
 
   CountBar bar("rows", num_rows(experiment, budget));
   const auto say = [&, done = std::size_t{0}](const ResultRow& row) mutable {
@@ -124,10 +174,12 @@ int run(const Flags& flags) {
                                   .test_rows = data.test.num_rows,
                                   .noise_floor = data.noise_floor,
                                   .command = command_of(flags),
+                                  .doubts = sums.doubts,
                                   .budget = budget,
-                                  .rows = run_experiment(experiment, data, budget, say)};
+                                  .rows = run_experiment(experiment, data, budget, records, say)};
   if (flags.output != "-" || !flags.json) write_text(report_markdown(reproduction), flags.output);
   if (flags.json) print_json(report_json(reproduction));
+  records.remove();
   return 0;
 }
 
@@ -143,6 +195,8 @@ Run define_reproduce(CLI::App& app) {
                fmt::format("{} trials a tuned model instead of {}, the best of them confirmed, and "
                            "rater-score at its full size",
                            kFullTrials, kTrials));
+  app.add_flag("--other-data", flags->other_data,
+               "take files whose sha256 is not the published one; the report says so");
   app.add_option("--presets", flags->presets,
                  "train only the models of these presets: dln,crystals (default all)")
       ->delimiter(',')
@@ -154,7 +208,8 @@ Run define_reproduce(CLI::App& app) {
   add_field(app, Field{"threads", "0 uses all cores; the results do not depend on it", 0, 1024},
             flags->budget.threads);
   app.add_option("-o,--output", flags->output,
-                 "where the Markdown goes (default -, standard output)")
+                 "where the Markdown goes (default -, standard output); finished runs wait in "
+                 "FILE.runs until it is there, so that a killed command goes on")
       ->type_name("FILE");
   app.add_flag("--json", flags->json,
                "print one JSON object, every run in it; Markdown then only goes to -o");

@@ -44,14 +44,6 @@ Rows shuffled_rows(std::size_t count, std::uint64_t seed) {
   return rows;
 }
 
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    throw Error(ErrorKind::file, fmt::format("{}: cannot be read, or is empty", path));
-  return text.str();
-}
-
 // The rows of one of the two files: the note on top of adult.test goes, and so do the full stops
 // that end its labels.
 std::string adult_rows(const std::string& path) {
@@ -97,6 +89,14 @@ void drop_column(Table& table, std::string_view name) {
 }
 
 }  // namespace
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    throw Error(ErrorKind::file, fmt::format("{}: cannot be read, or is empty", path));
+  return text.str();
+}
 
 Data read_pair(const std::vector<std::string>& paths, Scale) {
   return {.train = read_csv(paths.at(0)), .test = read_csv(paths.at(1))};

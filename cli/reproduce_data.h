@@ -22,6 +22,9 @@ struct Data {
 
 enum class Scale { quick, full };
 
+/// The bytes of a file. Throws Error (file) if it cannot be read or has none.
+std::string read_text(const std::string& path);
+
 /// Reads what a table needs from its files, given by their paths. `scale` is for simulated rows.
 using ReadData = Data (*)(const std::vector<std::string>& paths, Scale scale);
 

@@ -181,15 +181,7 @@ Json json_of(const Spread& spread) { return {{"mean", spread.mean}, {"sd", sprea
 
 Json json_of(const Experiment& experiment, const ResultRow& row) {
   Json runs = Json::array();
-  for (const Outcome& outcome : row.outcomes) {
-    runs.push_back({{"validation", json_of(outcome.valid)},
-                    {"test", json_of(outcome.test)},
-                    {"parameters", outcome.parameters},
-                    {"size", outcome.size},
-                    {"seconds", outcome.seconds},
-                    {"proved", outcome.proved},
-                    {"options", Json::parse(outcome.options)}});
-  }
+  for (const Outcome& outcome : row.outcomes) runs.push_back(json_of(outcome));
   return {{"model", row.model->name},
           {"constrained", row.model->constrained},
           {"protocol", to_word(row.protocol)},
@@ -230,6 +222,10 @@ std::string report_markdown(const Reproduction& reproduction) {
                         number_text(reproduction.noise_floor, experiment.metric));
   }
   text += "\n\n";
+  if (!reproduction.doubts.empty()) {
+    text += fmt::format("**Not the published data, do not compare**: {}.\n\n",
+                        fmt::join(reproduction.doubts, "; "));
+  }
   for (const Protocol protocol : experiment.protocols)
     text += protocol_table(reproduction, protocol);
   return text;
@@ -244,6 +240,7 @@ Json report_json(const Reproduction& reproduction) {
           {"title", experiment.title},
           {"about", experiment.about},
           {"command", reproduction.command},
+          {"doubts", reproduction.doubts},
           {"version", kVersion},
           {"metric", to_word(experiment.metric)},
           {"train_rows", reproduction.train_rows},

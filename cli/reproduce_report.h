@@ -15,8 +15,9 @@ struct Reproduction {
   const Experiment& experiment;
   std::size_t train_rows;  ///< validation rows among them
   std::size_t test_rows;
-  double noise_floor;   ///< NaN if it is not known
-  std::string command;  ///< that makes it again
+  double noise_floor;               ///< NaN if it is not known
+  std::string command;              ///< that makes it again
+  std::vector<std::string> doubts;  ///< where the data is not the published one
   Budget budget;
   std::vector<ResultRow> rows;
 };

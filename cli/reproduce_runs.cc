@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "espalier/architecture.h"
 #include "espalier/certificate.h"
@@ -27,12 +29,43 @@ struct Sample {
   const Table* valid = nullptr;  // null: a share of the training rows
   double valid_fraction;
   std::vector<std::uint64_t> seeds;
+  Json name;  // of these rows among all that the data gives
 };
+
+std::vector<MetricValue> metrics_from(const Json& json) {
+  std::vector<MetricValue> metrics;
+  for (const auto& [name, value] : json.items()) {
+    const double number = value.is_null() ? std::nan("") : value.get<double>();
+    metrics.push_back({from_word<Metric>(name).value(), number});
+  }
+  return metrics;
+}
+
+Outcome outcome_from(const Json& json) {
+  return {.valid = metrics_from(json.at("validation")),
+          .test = metrics_from(json.at("test")),
+          .parameters = json.at("parameters").get<std::size_t>(),
+          .size = json.at("size").get<std::string>(),
+          .seconds = json.at("seconds").get<double>(),
+          .proved = json.at("proved").get<bool>(),
+          .options = json.at("options").dump()};
+}
+
+// Without the threads, on which no result depends.
+Json settings_json(TrainOptions options) {
+  options.threads = 0;
+  return Json::parse(to_json(options));
+}
 
 class Runner {
  public:
-  Runner(const Experiment& experiment, const Data& data, const Budget& budget)
-      : experiment_(experiment), data_(data), budget_(budget), seeds_(budget.seeds) {
+  Runner(const Experiment& experiment, const Data& data, const Budget& budget,
+         const Records& records)
+      : experiment_(experiment),
+        data_(data),
+        budget_(budget),
+        records_(records),
+        seeds_(budget.seeds) {
     std::iota(seeds_.begin(), seeds_.end(), std::uint64_t{1});
   }
 
@@ -40,14 +73,21 @@ class Runner {
     ResultRow row{.model = &model, .protocol = protocol, .tuned = tuned};
     if (protocol != Protocol::cross_validation) {
       const bool see_test = protocol == Protocol::test_selected;
-      judge(
-          {data_.train, data_.test, see_test ? &data_.test : nullptr, data_.valid_fraction, seeds_},
-          row);
+      judge({data_.train,
+             data_.test,
+             see_test ? &data_.test : nullptr,
+             data_.valid_fraction,
+             seeds_,
+             {{"protocol", to_word(protocol)}}},
+            row);
       return row;
     }
     for (const std::uint64_t seed : seeds_) {
-      for (const Data& fold : make_folds(data_, kFolds, seed))
-        judge({fold.train, fold.test, nullptr, fold.valid_fraction, {seed}}, row);
+      int number = 0;
+      for (const Data& fold : make_folds(data_, kFolds, seed)) {
+        const Json name = {{"protocol", to_word(protocol)}, {"seed", seed}, {"fold", ++number}};
+        judge({fold.train, fold.test, nullptr, fold.valid_fraction, {seed}, name}, row);
+      }
     }
     return row;
   }
@@ -81,13 +121,30 @@ class Runner {
   }
 
   // The settings that tune finds, whatever seed they are then trained with.
-  TrainOptions settle(const TrainOptions& options, const Sample& sample, ResultRow& row) const {
-    const auto start = std::chrono::steady_clock::now();
-    const TuneResult result =
-        tune(sample.train, options, tune_options(*row.model, sample), {.valid = sample.valid});
-    row.tune_seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return result.trained.options;
+  TrainOptions settle(TrainOptions options, const Sample& sample, ResultRow& row) const {
+    const TuneOptions search = tune_options(*row.model, sample);
+    const Json work = {{"tune", settings_json(options)},
+                       {"rows", sample.name},
+                       {"trials", search.trials},
+                       {"confirm", search.confirm},
+                       {"folds", search.folds},
+                       {"search", search.search},
+                       {"fix", search.fix}};
+    std::optional<Json> found = records_.find(work);
+    if (!found) {
+      const auto start = std::chrono::steady_clock::now();
+      const TuneResult result =
+          tune(sample.train, options, search,
+               {.valid = sample.valid, .results = records_.file_of_parts(work)});
+      const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start);
+      found = {{"options", settings_json(result.trained.options)}, {"seconds", seconds.count()}};
+      records_.keep(work, *found);
+    }
+    row.tune_seconds += found->at("seconds").get<double>();
+    const int threads = options.threads;
+    apply_json(options, found->at("options").dump(), "settings of tune");
+    options.threads = threads;
+    return options;
   }
 
   void judge(const Sample& sample, ResultRow& row) const {
@@ -95,20 +152,31 @@ class Runner {
     if (row.tuned) options = settle(options, sample, row);
     for (const std::uint64_t seed : sample.seeds) {
       options.seed = seed;
-      const TrainResult result = train(sample.train, options, {.valid = sample.valid});
-      row.outcomes.push_back({.valid = result.valid_metrics,
-                              .test = evaluate(result.model, sample.test).metrics,
-                              .parameters = result.model.num_parameters(),
-                              .size = size_of(result.model.architecture()),
-                              .seconds = result.seconds,
-                              .proved = verify(result.model, {.pairs = kPairs}).holds(),
-                              .options = to_json(result.options)});
+      const Json work = {{"train", settings_json(options)}, {"rows", sample.name}};
+      std::optional<Json> found = records_.find(work);
+      if (!found) {
+        found = json_of(train_and_judge(sample, options));
+        records_.keep(work, *found);
+      }
+      row.outcomes.push_back(outcome_from(*found));
     }
+  }
+
+  static Outcome train_and_judge(const Sample& sample, const TrainOptions& options) {
+    const TrainResult result = train(sample.train, options, {.valid = sample.valid});
+    return {.valid = result.valid_metrics,
+            .test = evaluate(result.model, sample.test).metrics,
+            .parameters = result.model.num_parameters(),
+            .size = size_of(result.model.architecture()),
+            .seconds = result.seconds,
+            .proved = verify(result.model, {.pairs = kPairs}).holds(),
+            .options = settings_json(result.options).dump()};
   }
 
   const Experiment& experiment_;
   const Data& data_;
   const Budget& budget_;
+  const Records& records_;
   std::vector<std::uint64_t> seeds_;
 };
 
@@ -119,9 +187,9 @@ std::size_t num_rows(const Experiment& experiment, const Budget& budget) {
 }
 
 std::vector<ResultRow> run_experiment(const Experiment& experiment, const Data& data,
-                                      const Budget& budget,
+                                      const Budget& budget, const Records& records,
                                       const std::function<void(const ResultRow&)>& say) {
-  const Runner runner(experiment, data, budget);
+  const Runner runner(experiment, data, budget, records);
   std::vector<ResultRow> rows;
   for (const Protocol protocol : experiment.protocols) {
     for (const ModelSpec& model : experiment.models) {
@@ -133,6 +201,16 @@ std::vector<ResultRow> run_experiment(const Experiment& experiment, const Data& 
     }
   }
   return rows;
+}
+
+Json json_of(const Outcome& outcome) {
+  return {{"validation", json_of(outcome.valid)},
+          {"test", json_of(outcome.test)},
+          {"parameters", outcome.parameters},
+          {"size", outcome.size},
+          {"seconds", outcome.seconds},
+          {"proved", outcome.proved},
+          {"options", Json::parse(outcome.options)}};
 }
 
 double value_of(const std::vector<MetricValue>& values, Metric metric) {

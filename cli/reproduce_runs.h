@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "reproduce_records.h"
 #include "reproduce_tables.h"
 
 namespace espalier {
@@ -28,7 +29,7 @@ struct Outcome {
   std::string size;     ///< G x S
   double seconds;       ///< of its training
   bool proved;          ///< every inequality of monotonicity holds, tolerance 0
-  std::string options;  ///< as JSON, with every automatic choice made
+  std::string options;  ///< as JSON, with every automatic choice made but the threads
 };
 
 /// A row of ours: what the runs of one model gave under one protocol.
@@ -44,10 +45,12 @@ struct ResultRow {
 std::size_t num_rows(const Experiment& experiment, const Budget& budget);
 
 /// Every model, first as the published size or the preset has it, then tuned. `say` hears of each
-/// finished row.
+/// finished row. What `records` knows is not trained again, and what is trained is kept there.
 std::vector<ResultRow> run_experiment(const Experiment& experiment, const Data& data,
-                                      const Budget& budget,
+                                      const Budget& budget, const Records& records,
                                       const std::function<void(const ResultRow&)>& say);
+
+Json json_of(const Outcome& outcome);
 
 /// The value of a metric; NaN if it is not there.
 double value_of(const std::vector<MetricValue>& values, Metric metric);

@@ -57,8 +57,6 @@ struct Experiment {
   std::string source;     ///< who publishes the files
   std::vector<DataFile> files;
   ReadData read;
-  std::size_t train_rows;  ///< that the published files have; 0: they are simulated
-  std::size_t test_rows;
   TrainOptions options;
   Metric metric;
   std::vector<Metric> also;  ///< further metrics of the test rows

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,6 +99,22 @@ class Cli : public ::testing::Test {
       ::_exit(127);
     }
     return child;
+  }
+
+  // Whether a program that was started ended by itself within a time; else it is killed.
+  bool ends_within(pid_t child, std::chrono::duration<double> time) const {
+    int status = 0;
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) {
+      if (::waitpid(child, &status, WNOHANG) == child) {
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << read(root_ / "err");
+        return true;
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status);
   }
 
   Result run(const std::string& args) const { return shell("'" ESPALIER_BINARY "' " + args); }

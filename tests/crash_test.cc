@@ -43,22 +43,6 @@ class Crash : public Cli {
       "--epochs 1000 --patience 20 --learning-rate 0.001 --checkpoint-seconds 0.002",
   };
 
-  // Whether the program ended by itself within a time.
-  bool ends_within(pid_t child, duration<double> time) {
-    int status = 0;
-    const auto end = std::chrono::steady_clock::now() + time;
-    while (std::chrono::steady_clock::now() < end) {
-      if (::waitpid(child, &status, WNOHANG) == child) {
-        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << read(root_ / "err");
-        return true;
-      }
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
-    }
-    ::kill(child, SIGKILL);
-    ::waitpid(child, &status, 0);
-    return WIFEXITED(status);
-  }
-
   void count_kill(const std::string& checkpoint_before) {
     ++kills_.total;
     const std::string checkpoint = read(path("run/checkpoint"));

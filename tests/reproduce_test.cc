@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // `espalier reproduce` on made-up files in the formats of the published ones.
 #include <algorithm>
+#include <map>
 #include <random>
 #include <set>
 
 #include "cli_fixture.h"
+#include "espalier/error.h"
 #include "rater_teacher.h"
 #include "reproduce_data.h"
+#include "reproduce_records.h"
 #include "reproduce_runs.h"
 #include "reproduce_tables.h"
+#include "sha256.h"
 
 namespace espalier {
 namespace {
@@ -50,8 +54,27 @@ class Reproduce : public Cli {
     write("data/heart/heart_test.csv", heart_rows(12, 2));
   }
 
-  Result reproduce(const std::string& args) const {
-    return shell("ESPALIER_DATA=data '" ESPALIER_BINARY "' reproduce " + args);
+  Reproduce() { ::setenv("ESPALIER_DATA", "data", 1); }
+
+  Result reproduce(const std::string& args) const { return run("reproduce " + args); }
+
+  static json without_times(const std::string& report) {
+    json all = json::parse(report);
+    for (json& row : all["ours"]) {
+      row.erase("tune_seconds");
+      for (json& one : row["runs"]) one.erase("seconds");
+    }
+    return all;
+  }
+
+  // The records of finished runs, by name.
+  std::map<std::string, std::string> records() const {
+    std::map<std::string, std::string> found;
+    if (!fs::exists(path("heart.md.runs"))) return found;
+    for (const std::string& name : files("heart.md.runs")) {
+      if (name.ends_with(".json")) found[name] = read(path("heart.md.runs/" + name));
+    }
+    return found;
   }
 
   // A row of a deep lattice network with the defaults and seed 1.
@@ -82,10 +105,10 @@ TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
   GTEST_SKIP() << "a minute of training that the other tests do too";
 #endif
   write_heart();
-  const Result result = reproduce("heart --seeds 1 --trials 2 --json -o heart.md");
+  const Result result = reproduce("heart --seeds 1 --trials 2 --other-data --json -o heart.md");
   ASSERT_EQ(result.exit, 0) << result.err;
   EXPECT_THAT(result.err,
-              HasSubstr("24 rows to train and 12 to test, the published files give 242"));
+              HasSubstr("not the published data, do not compare:\n  heart/heart_train.csv has"));
 
   const json report = json::parse(result.out);
   EXPECT_EQ(report["table"], "heart");
@@ -110,7 +133,7 @@ TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
 
   const std::string page = read(path("heart.md"));
   EXPECT_THAT(page, HasSubstr("## Heart Disease\n"));
-  EXPECT_THAT(page, HasSubstr("`espalier reproduce heart --seeds 1 --trials 2`"));
+  EXPECT_THAT(page, HasSubstr("`espalier reproduce heart --other-data --seeds 1 --trials 2`"));
   EXPECT_THAT(page,
               HasSubstr("| Lipschitz monotone nets (2023) | published |  |  |  | 89.6 ± 1.9 |"));
   EXPECT_THAT(page, HasSubstr("| Crystals | ours, default size | 9x3 |"));
@@ -121,8 +144,8 @@ TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
 
 TEST_F(Reproduce, TrainsOnlyTheModelsThatAreAskedFor) {
   write_heart();
-  const Result result =
-      reproduce("heart --seeds 1 --trials 1 --presets crystals,min-max --json -o heart.md");
+  const Result result = reproduce(
+      "heart --seeds 1 --trials 1 --presets crystals,min-max --other-data --json -o heart.md");
   ASSERT_EQ(result.exit, 0) << result.err;
   const json report = json::parse(result.out);
   std::set<std::string> models;
@@ -131,8 +154,10 @@ TEST_F(Reproduce, TrainsOnlyTheModelsThatAreAskedFor) {
     EXPECT_EQ(row["tuned"], false);
   }
   EXPECT_THAT(models, ElementsAre("Crystals", "Min-Max network"));
-  EXPECT_THAT(read(path("heart.md")),
-              HasSubstr("`espalier reproduce heart --presets crystals,min-max --seeds 1"));
+  EXPECT_THAT(
+      read(path("heart.md")),
+      HasSubstr("`espalier reproduce heart --other-data --presets crystals,min-max --seeds"));
+  EXPECT_THAT(files(), ElementsAre("data", "heart.md"));  // no runs are left
 
   const Result unknown = reproduce("heart --presets dln-paper");
   EXPECT_EQ(unknown.exit, 2);
@@ -151,13 +176,97 @@ TEST_F(Reproduce, SaysWhichFilesAreWantedAndWhereTheyArePublished) {
   EXPECT_THAT(unknown.err, HasSubstr("no table 'adlut'; wanted one of adult, user-intent, "));
 }
 
+TEST_F(Reproduce, RefusesFilesThatAreNotThePublishedOnesUnlessTold) {
+  write_heart();
+  const Result refused = reproduce("heart");
+  EXPECT_EQ(refused.exit, 1);
+  for (const char* file : {"heart_train.csv", "heart_test.csv"}) {
+    const std::string sum = sha256(read(path("data/heart") / file));
+    EXPECT_THAT(refused.err, HasSubstr(fmt::format("heart/{} has sha256 {}, wanted ", file, sum)));
+  }
+  EXPECT_THAT(refused.err, HasSubstr("wanted ee7d8a19"));
+  EXPECT_THAT(refused.err, HasSubstr("--other-data takes them as they are"));
+  const Result told = reproduce("heart --seeds 1 --trials 1 --presets min-max --other-data");
+  EXPECT_EQ(told.exit, 0) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("**Not the published data, do not compare**: heart/heart_train"));
+}
+
+TEST_F(Reproduce, KilledAtRandomItGoesOnAndEndsWithTheSameReport) {
+#ifdef ESPALIER_SANITIZED
+  GTEST_SKIP() << "many lives, each of which reads the whole program";
+#endif
+  write_heart();
+  const std::string args =
+      "reproduce heart --seeds 2 --trials 3 --presets min-max --other-data --json";
+  const auto begin = std::chrono::steady_clock::now();
+  const json undisturbed = without_times(must(args));
+  const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - begin;
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> share(0, 0.4);
+  int kills = 0;
+  for (int life = 0;; ++life) {
+    const auto before = records();
+    const pid_t child = start(fmt::format("{} -o heart.md --threads {}", args, 1 + life % 3));
+    ASSERT_GE(child, 0);  // kill() takes -1 for every process
+    if (ends_within(child, whole * share(random) * (1 + 0.1 * life))) break;
+    const auto after = records();
+    // A record has the seconds of its training, so another training would show.
+    for (const auto& [name, text] : before) EXPECT_EQ(after.at(name), text) << name;
+    kills += after.size() > before.size();
+  }
+  EXPECT_GT(kills, 0);
+  EXPECT_EQ(without_times(read(root_ / "out")), undisturbed);
+  EXPECT_THAT(files(), ElementsAre("data", "heart.md"));
+}
+
+TEST_F(Reproduce, ARecordIsFoundByTheSameProgramDataAndSettingsAlone) {
+  const std::string folder = path("runs");
+  const Json origin = {{"program", "a"}, {"data", {"1", "2"}}}, work = {{"seed", 1}};
+  const Json result = {{"test", 0.1 + 0.2}, {"auc", nullptr}};
+  const Records records(folder, origin);
+  EXPECT_EQ(records.find(work), std::nullopt);
+  records.keep(work, result);
+  EXPECT_EQ(Records(folder, origin).find(work), result);
+  EXPECT_EQ(records.count(), 1U);
+  EXPECT_EQ(records.find({{"seed", 2}}), std::nullopt);
+  EXPECT_EQ(Records(folder, {{"program", "a"}, {"data", {"1", "3"}}}).find(work), std::nullopt);
+  EXPECT_EQ(Records(folder, {{"program", "b"}, {"data", {"1", "2"}}}).find(work), std::nullopt);
+  EXPECT_EQ(Records("", origin).find(work), std::nullopt);
+
+  write("runs/" + *files("runs").begin(), "{\"work\": {\"seed\": 1}");
+  EXPECT_THROW(records.find(work), Error);
+  write("runs/notes", "of somebody else");
+  records.remove();
+  EXPECT_THAT(files("runs"), ElementsAre("notes"));
+  EXPECT_THROW(Records(path("runs/notes"), origin), Error);
+}
+
+TEST(Sha256, IsTheStandards) {
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_F(Reproduce, SumsAreThoseOfCoreutilsAtEveryLengthOfABlock) {
+  std::mt19937 random(1);
+  std::string all, wanted;
+  for (std::size_t size = 0; size < 140; ++size) {
+    std::string bytes(size, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    write(fmt::format("{:03}", size), bytes);
+    wanted += sha256(bytes) + "\n";
+  }
+  EXPECT_EQ(shell("sha256sum ??? | cut -c -64").out, wanted);
+}
+
 TEST_F(Reproduce, RefusesTooFewRowsToCut) {
   fs::create_directories(path("data/gmsc"));
   write("data/gmsc/cs-training.csv.gz",
         ",SeriousDlqin2yrs,NumberOfTime30-59DaysPastDueNotWorse,NumberOfOpenCreditLinesAndLoans,"
         "NumberOfTimes90DaysLate,NumberRealEstateLoansOrLines,"
         "NumberOfTime60-89DaysPastDueNotWorse\n1,0,0,13,98,6,2\n");
-  EXPECT_THAT(reproduce("usefulness").err, HasSubstr("1 rows, wanted at least 77903"));
+  EXPECT_THAT(reproduce("usefulness --other-data").err, HasSubstr("1 rows, wanted at least 77903"));
 }
 
 TEST_F(Reproduce, ReadsAdultAsItIsPublished) {
