@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <vector>
 
 #include "espalier/error.h"
 #include "sha256.h"
@@ -43,10 +43,10 @@ Records::Records(std::string folder, Json origin)
 
 std::size_t Records::count() const {
   if (folder_.empty()) return 0;
-  return static_cast<std::size_t>(
-      std::ranges::count_if(fs::directory_iterator(folder_), [](const fs::directory_entry& entry) {
-        return is_ours(entry.path()) && entry.path().extension() == kResult;
-      }));
+  std::size_t count = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_))
+    count += is_ours(entry.path()) && entry.path().extension() == kResult ? 1 : 0;
+  return count;
 }
 
 std::string Records::name_of(const Json& work) const {
