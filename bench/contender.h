@@ -8,15 +8,13 @@
 
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
 #include "espalier/espalier.h"
+#include "espalier/json.h"
 
 namespace espalier {
-
-using Json = nlohmann::ordered_json;
 
 inline void report(const Json& line) { fmt::print("{}\n", line.dump()); }
 

@@ -42,14 +42,14 @@ std::string baseline_text(const Model& model, const std::vector<float>& baseline
   return text;
 }
 
-FloatJson json_of(const Feature& feature, float cell) {
+Json json_of(const Feature& feature, float cell) {
   const std::string text = cell_text(feature, cell);
   if (text.empty()) return {};
-  return feature.kind == FeatureKind::number ? FloatJson(cell) : FloatJson(text);
+  return feature.kind == FeatureKind::number ? Json::single(cell) : Json(text);
 }
 
-FloatJson baseline_json(const Model& model, const std::vector<float>& baseline) {
-  FloatJson json = FloatJson::object();
+Json baseline_json(const Model& model, const std::vector<float>& baseline) {
+  Json json = Json::object();
   for (std::size_t f = 0; f < baseline.size(); ++f) {
     const Feature& feature = model.schema().features[f];
     json[feature.name] = json_of(feature, baseline[f]);

@@ -22,9 +22,9 @@ std::vector<float> read_baseline(const Model& model, const std::string& path, Cs
 std::string baseline_text(const Model& model, const std::vector<float>& baseline);
 
 /// {"age": 37, "home": "rent", ...}
-FloatJson baseline_json(const Model& model, const std::vector<float>& baseline);
+Json baseline_json(const Model& model, const std::vector<float>& baseline);
 
 /// A cell as JSON: a number, a word, or null.
-FloatJson json_of(const Feature& feature, float cell);
+Json json_of(const Feature& feature, float cell);
 
 }  // namespace espalier

@@ -175,24 +175,25 @@ std::vector<Column> answer_columns(const Flags& flags, const Label& label,
   return columns;
 }
 
-FloatJson answer_json(const Model& model, const Answer& answer, const float* row,
-                      const std::vector<std::string>& sentences) {
+Json answer_json(const Model& model, const Answer& answer, const float* row,
+                 const std::vector<std::string>& sentences) {
   const std::vector<Feature>& features = model.schema().features;
-  FloatJson reasons = FloatJson::array();
+  Json reasons = Json::array();
   for (const Reason& reason : answer.reasons) {
     reasons.push_back({{"column", features[reason.feature].name},
                        {"value", json_of(features[reason.feature], row[reason.feature])},
-                       {"share", reason.share},
+                       {"share", Json::single(reason.share)},
                        {"reason", sentences[reason.feature]}});
   }
-  FloatJson shares = FloatJson::object();
-  for (std::size_t f = 0; f < features.size(); ++f) shares[features[f].name] = answer.shares[f];
+  Json shares = Json::object();
+  for (std::size_t f = 0; f < features.size(); ++f)
+    shares[features[f].name] = Json::single(answer.shares[f]);
   return {{"output", output_names(model.schema().label)[answer.output]},
-          {"score", answer.score},
-          {"baseline", answer.baseline},
+          {"score", Json::single(answer.score)},
+          {"baseline", Json::single(answer.baseline)},
           {"reasons", std::move(reasons)},
-          {"rest", answer.rest},
-          {"error", answer.error},
+          {"rest", Json::single(answer.rest)},
+          {"error", Json::single(answer.error)},
           {"shares", std::move(shares)}};
 }
 
@@ -254,18 +255,18 @@ int run(const Flags& flags) {
     write_table(out, flags.output);
   }
   if (flags.json) {
-    FloatJson json = {{"rows", answers.size()},
-                      {"baseline", baseline_json(model, baseline)},
-                      {"adverse", to_word(flags.adverse)},
-                      {"exact_columns", flags.options.exact_columns},
-                      {"permutations", flags.options.permutations},
-                      {"seed", flags.options.seed},
-                      {"explanations", FloatJson::array()}};
+    Json json = {{"rows", answers.size()},
+                 {"baseline", baseline_json(model, baseline)},
+                 {"adverse", to_word(flags.adverse)},
+                 {"exact_columns", flags.options.exact_columns},
+                 {"permutations", flags.options.permutations},
+                 {"seed", flags.options.seed},
+                 {"explanations", Json::array()}};
     for (std::size_t r = 0; r < answers.size(); ++r) {
       json["explanations"].push_back(
           answer_json(model, answers[r], rows.data() + r * predictor.num_cells(), sentences));
     }
-    print_json(json);
+    print_json_line(json);
   }
   return 0;
 }

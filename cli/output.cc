@@ -85,11 +85,6 @@ bool are_same_file(const std::string& a, const std::string& b) {
   return !path.empty() && path == settled(paths[1]);
 }
 
-template <class AnyJson>
-std::string dump(const AnyJson& json, int indent) {
-  return json.dump(indent, ' ', false, AnyJson::error_handler_t::replace) + '\n';
-}
-
 }  // namespace
 
 Json json_of(std::span<const MetricValue> metrics) {
@@ -122,14 +117,14 @@ Json json_of(const Certificate& certificate) {
           {"culprits", certificate.culprits}};
 }
 
-FloatJson json_of(const Column& column) {
-  FloatJson cells = FloatJson::array();
+Json json_of(const Column& column) {
+  Json cells = Json::array();
   for (const float number : column.values()) {
-    cells.push_back(std::isnan(number) ? FloatJson() : FloatJson(number));
+    cells.push_back(std::isnan(number) ? Json() : Json::single(number));
   }
   for (const std::int32_t code : column.codes) {
-    cells.push_back(code == kMissingCode ? FloatJson()
-                                         : FloatJson(column.words[static_cast<std::size_t>(code)]));
+    cells.push_back(code == kMissingCode ? Json()
+                                         : Json(column.words[static_cast<std::size_t>(code)]));
   }
   return cells;
 }
@@ -151,8 +146,9 @@ void write_text(std::string_view text, const std::string& path) {
 
 void print(std::string_view text) { write_text(text, "-"); }
 
-void print_json(const Json& json) { print(dump(json, 2)); }
-void print_json(const FloatJson& json) { print(dump(json, -1)); }
+void print_json(const Json& json) { print(json.dump(2) + '\n'); }
+
+void print_json_line(const Json& json) { print(json.dump() + '\n'); }
 
 void check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {

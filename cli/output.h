@@ -3,27 +3,21 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "espalier/certificate.h"
+#include "espalier/json.h"
 #include "espalier/metrics.h"
 #include "espalier/table.h"
 
 namespace espalier {
 
-using Json = nlohmann::ordered_json;
-
-/// JSON whose numbers are floats, so that they keep the fewest digits that read back.
-using FloatJson = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool,
-                                       std::int64_t, std::uint64_t, float>;
-
 Json json_of(std::span<const MetricValue> metrics);
 Json json_of(const Certificate& certificate);
-FloatJson json_of(const Column& column);
+Json json_of(const Column& column);
 
 /// Prints one line or some to standard error, other control characters escaped; nobody minds if
 /// that fails.
@@ -38,7 +32,9 @@ void print(std::string_view text);
 
 /// The same for one JSON object; bytes that are not UTF-8 are replaced.
 void print_json(const Json& json);
-void print_json(const FloatJson& json);
+
+/// All of it on one line: tables would have a line per cell.
+void print_json_line(const Json& json);
 
 /// A file of a command, and what it is to it: {"-o", "model.esp"}, {"the table", "loans.csv"}.
 struct NamedFile {

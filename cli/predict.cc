@@ -81,20 +81,22 @@ Table answer(const Flags& flags, const Model& model) {
   return out;
 }
 
-FloatJson to_json(const Flags& flags, const Table& out) {
-  FloatJson json = {{"rows", out.num_rows}};
+Json to_json(const Flags& flags, const Table& out) {
   const std::size_t first = flags.keep.size();
-  FloatJson& predicted = json[flags.raw ? "scores" : "predictions"];
+  Json kept, predicted;
   for (std::size_t i = 0; i < out.columns.size(); ++i) {
     const Column& column = out.columns[i];
     if (i < first) {
-      json["keep"][column.name] = json_of(column);
+      kept[column.name] = json_of(column);
     } else if (out.columns.size() == first + 1) {
       predicted = json_of(column);
     } else {
       predicted[column.name] = json_of(column);
     }
   }
+  Json json = {{"rows", out.num_rows},
+               {flags.raw ? "scores" : "predictions", std::move(predicted)}};
+  if (first > 0) json["keep"] = std::move(kept);
   return json;
 }
 
@@ -109,7 +111,7 @@ int run(const Flags& flags) {
   check_kept(flags, model);
   const Table out = answer(flags, model);
   if (flags.output != "-" || !flags.json) write_table(out, flags.output);
-  if (flags.json) print_json(to_json(flags, out));
+  if (flags.json) print_json_line(to_json(flags, out));
   return 0;
 }
 

@@ -18,8 +18,8 @@ struct Flags {
 };
 
 // With a file the object only says what is in it, otherwise it holds the table itself.
-FloatJson to_json(const Flags& flags, const Table& table) {
-  FloatJson json = {{"rows", table.num_rows}};
+Json to_json(const Flags& flags, const Table& table) {
+  Json json = {{"rows", table.num_rows}};
   if (flags.output != "-") json["output"] = flags.output;
   for (const Column& column : table.columns) {
     if (flags.output == "-") {
@@ -35,7 +35,7 @@ int run(const Flags& flags) {
   check_outputs(std::array{NamedFile{"-o", flags.output}}, {});
   const Table table = simulate(flags.options);
   if (flags.output != "-" || !flags.json) write_table(table, flags.output);
-  if (flags.json) print_json(to_json(flags, table));
+  if (flags.json) print_json_line(to_json(flags, table));
   return 0;
 }
 

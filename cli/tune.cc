@@ -36,7 +36,7 @@ std::string settings_text(const TuneRun& run) {
   Json settings = Json::parse(run.settings);
   settings.erase("epochs");
   std::string text;
-  for (const auto& [name, value] : settings.items())
+  for (const auto& [name, value] : settings.members())
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value_text(value));
   return text;
 }
@@ -150,10 +150,10 @@ Json result_json(const TuneResult& result, Json trained) {
   Json trials = Json::array(), defaults;
   for (const TuneTrial& trial : result.trials) {
     trials.push_back(json_of(trial));
-    if (trial.run.trial == 1) defaults = trials.back();
+    if (trial.run.trial == 1) defaults = trials[trials.size() - 1];
   }
   return {{"metric", to_word(result.trained.metric)},
-          {"best", trials.empty() ? Json() : trials.front()},
+          {"best", trials.empty() ? Json() : trials[0]},
           {"defaults", std::move(defaults)},
           {"trials", std::move(trials)},
           {"search", result.search},

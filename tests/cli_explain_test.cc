@@ -7,7 +7,6 @@
 namespace espalier {
 namespace {
 
-using nlohmann::json;
 using ::testing::HasSubstr;
 
 class CliExplain : public Cli {
@@ -32,20 +31,20 @@ TEST_F(CliExplain, NamesTheColumnsThatMakeTheDifference) {
   must("explain loans.esp rows.csv --top 2 --keep income --threads 1 -o out.csv");
   EXPECT_EQ(read(path("out.csv")), result.out);
 
-  const json all = must_json("explain loans.esp rows.csv --top 2");
-  const json scores = must_json("predict loans.esp rows.csv --raw")["scores"];
+  const Json all = must_json("explain loans.esp rows.csv --top 2");
+  const Json scores = must_json("predict loans.esp rows.csv --raw")["scores"];
   EXPECT_TRUE(all["baseline"]["region"].is_string());
   for (std::size_t r = 0; r < 20; ++r) {
-    const json& row = all["explanations"][r];
+    const Json& row = all["explanations"][r];
     EXPECT_EQ(row["score"], scores[r]);
     EXPECT_EQ(row["error"], 0);
-    double sum = row["baseline"], named = row["rest"];
-    for (const auto& [name, share] : row["shares"].items()) sum += share.get<double>();
-    for (const json& reason : row["reasons"]) {
+    double sum = row["baseline"].get<double>(), named = row["rest"].get<double>();
+    for (const auto& [name, share] : row["shares"].members()) sum += share.get<double>();
+    for (const Json& reason : row["reasons"]) {
       named += reason["share"].get<double>();
       EXPECT_EQ(reason["share"], row["shares"][reason["column"].get<std::string>()]);
     }
-    EXPECT_NEAR(sum, row["score"], 1e-5);
+    EXPECT_NEAR(sum, row["score"].get<double>(), 1e-5);
     EXPECT_NEAR(named, row["score"].get<double>() - row["baseline"].get<double>(), 1e-5);
   }
 }
@@ -63,17 +62,18 @@ TEST_F(CliExplain, GivesReasonsInWordsOnTheAdverseSideAgainstAGivenRow) {
   ASSERT_EQ(result.exit, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("codes.csv: the model has no column 'height'"));
   EXPECT_THAT(result.err, HasSubstr("codes.csv: no reason for column 'age'"));
-  const json all = json::parse(result.out);
+  const Json all = Json::parse(result.out);
   // The first row is the baseline itself.
   EXPECT_EQ(all["explanations"][0]["score"], all["explanations"][0]["baseline"]);
   EXPECT_TRUE(all["explanations"][0]["reasons"].empty());
-  for (const json& row : all["explanations"]) {
+  for (const Json& row : all["explanations"]) {
     double last = INFINITY;
-    for (const json& reason : row["reasons"]) {
-      EXPECT_GT(reason["share"], 0);
-      EXPECT_LE(reason["share"], last);
-      last = reason["share"];
-      const std::string column = reason["column"];
+    for (const Json& reason : row["reasons"]) {
+      const auto share = reason["share"].get<double>();
+      EXPECT_GT(share, 0);
+      EXPECT_LE(share, last);
+      last = share;
+      const std::string column = reason["column"].string();
       EXPECT_EQ(reason["reason"], column == "income"       ? "Income, too low"
                                   : column == "debt_ratio" ? "Too much debt"
                                                            : column);
@@ -90,8 +90,10 @@ TEST_F(CliExplain, PermutationsFollowTheSeedAndStateTheirError) {
   EXPECT_EQ(must(drawn + " --threads 1"), must(drawn + " --threads 2"));
   EXPECT_NE(must(drawn), must(drawn + " --seed 2"));
   double largest = 0;
-  const json all = must_json(drawn);
-  for (const json& row : all["explanations"]) largest = std::max<double>(largest, row["error"]);
+  const Json all = must_json(drawn);
+  for (const Json& row : all["explanations"]) {
+    largest = std::max(largest, row["error"].get<double>());
+  }
   EXPECT_GT(largest, 0);
 }
 
@@ -101,7 +103,7 @@ TEST_F(CliExplain, ExplainsTheOutputThatIsAskedFor) {
       "train grades.csv -o grades.esp --label grade --grades 'low<moderate<high<severe' --epochs 1 "
       "--architecture calibrated-linear");
   EXPECT_EQ(must_json("explain grades.esp grades.csv")["explanations"][0]["output"], "ge_high");
-  const json low = must_json("explain grades.esp grades.csv --of ge_moderate")["explanations"][0];
+  const Json low = must_json("explain grades.esp grades.csv --of ge_moderate")["explanations"][0];
   EXPECT_EQ(low["score"],
             must_json("predict grades.esp grades.csv --raw")["scores"]["score_ge_moderate"][0]);
   const Result wrong = run("explain grades.esp grades.csv --of ge_bad");
@@ -145,14 +147,14 @@ TEST_F(CliExplain, ErrorsSayWhatIsWrong) {
 TEST_F(CliExplain, ImportanceIsTheSameForAnyNumberOfThreads) {
   make_model();
   const std::string args = "importance loans.esp loans.csv --repeats 2 --shared-rows 50";
-  const json all = must_json(args + " --threads 1");
+  const Json all = must_json(args + " --threads 1");
   EXPECT_EQ(all, must_json(args + " --threads 2"));
   EXPECT_EQ(all["rows"], 300);
   EXPECT_EQ(all["shared_rows"], 50);
   EXPECT_EQ(all["metric"], "log_loss");
   EXPECT_EQ(all["value"], must_json("evaluate loans.esp loans.csv")["log_loss"]);
   EXPECT_EQ(all["columns"].size(), 9U);
-  EXPECT_GT(all["columns"][0]["share"]["mean"], 0);
+  EXPECT_GT(all["columns"][0]["share"]["mean"].get<double>(), 0);
   EXPECT_THAT(must(args), HasSubstr("worse log_loss"));
 }
 

@@ -14,7 +14,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "core/temporary_folder.h"
+#include "espalier/json.h"
 
 namespace espalier {
 
@@ -126,9 +126,7 @@ class Cli : public ::testing::Test {
     return result.out;
   }
 
-  nlohmann::json must_json(const std::string& args) const {
-    return nlohmann::json::parse(must(args + " --json"));
-  }
+  Json must_json(const std::string& args) const { return Json::parse(must(args + " --json")); }
 
   void make_table(int rows = 300) const {
     must(fmt::format("simulate --rows {} -o loans.csv", rows));

@@ -14,7 +14,6 @@
 namespace espalier {
 namespace {
 
-using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -45,7 +44,7 @@ TEST_F(Cli, MakesATableTrainsProvesJudgesPredictsAndInspects) {
 TEST_F(Cli, SpeaksJsonInEveryCommand) {
   EXPECT_EQ(must_json("simulate --rows 300 -o loans.csv")["rows"], 300);
   EXPECT_EQ(must_json("simulate --rows 20")["columns"]["income"].size(), 20U);
-  const json train =
+  const Json train =
       must_json("train loans.csv -o loans.esp --epochs 3 --ensemble 2 --quiet" + kMonotone);
   EXPECT_EQ(train["history"].size(), 6U);
   EXPECT_EQ(train["best"].size(), 2U);
@@ -53,12 +52,12 @@ TEST_F(Cli, SpeaksJsonInEveryCommand) {
   EXPECT_TRUE(train["metrics"].contains("log_loss"));
   EXPECT_EQ(train["certificate"]["violations"], 0);
   EXPECT_EQ(must_json("verify loans.esp --pairs 0"), train["certificate"]);
-  const json proof = must_json("verify loans.esp --pairs 5000 --seed 9");
+  const Json proof = must_json("verify loans.esp --pairs 5000 --seed 9");
   EXPECT_EQ(proof["pairs"], 5000);
   EXPECT_EQ(proof["pair_violations"], 0);
   EXPECT_EQ(proof["largest_drop"], 0);
   EXPECT_EQ(proof["seed"], 9);
-  EXPECT_EQ(proof["increasing"], json({"debt_ratio", "late_payments"}));
+  EXPECT_EQ(proof["increasing"], Json({"debt_ratio", "late_payments"}));
   EXPECT_EQ(must_json("evaluate loans.esp loans.csv")["rows"], 300);
   EXPECT_EQ(must_json("predict loans.esp loans.csv")["predictions"].size(), 300U);
   EXPECT_EQ(must_json("explain loans.esp loans.csv")["explanations"].size(), 300U);
@@ -90,10 +89,10 @@ TEST_F(Cli, ReportsAPageWithOrWithoutLabels) {
 
 TEST_F(Cli, ExportsAHeaderThatPredictsWithoutTheLibrary) {
   make_model();
-  const json exported = must_json("export loans.esp --to header -o risk.h");
-  EXPECT_EQ(exported["files"], json({"risk.h"}));
+  const Json exported = must_json("export loans.esp --to header -o risk.h");
+  EXPECT_EQ(exported["files"], Json({"risk.h"}));
   EXPECT_EQ(exported["namespace"], "risk_model");
-  EXPECT_EQ(exported["fields"][0], json({{"column", "income"}, {"field", "income"}}));
+  EXPECT_EQ(exported["fields"][0], Json({{"column", "income"}, {"field", "income"}}));
   write("row.csv",
         "income,debt_ratio,late_payments,years_employed,age,loan_amount,region,purpose,"
         "housing\n32100,0.11,0,,,,north,,rent\n");
@@ -123,8 +122,8 @@ int main() {
 
 TEST_F(Cli, ExportsOnnxOrLeavesNoFile) {
   make_model();
-  const json exported = must_json("export loans.esp --to onnx -o risk.onnx");
-  EXPECT_EQ(exported["files"], json({"risk.onnx"}));
+  const Json exported = must_json("export loans.esp --to onnx -o risk.onnx");
+  EXPECT_EQ(exported["files"], Json({"risk.onnx"}));
   EXPECT_EQ(exported["prediction"], "prediction");
   EXPECT_EQ(exported["score"], "score");
   EXPECT_EQ(run("export loans.esp --to onnx -o x.onnx --namespace x").exit, 2);
@@ -198,7 +197,7 @@ TEST_F(Cli, PredictsTheSameInEveryShape) {
   EXPECT_THAT(must("predict loans.esp loans.csv -o p.csv"), IsEmpty());
   EXPECT_EQ(lines_of(read(path("p.csv"))), plain);
 
-  const json object = must_json("predict loans.esp loans.csv");
+  const Json object = must_json("predict loans.esp loans.csv");
   const auto scores = lines_of(must("predict loans.esp loans.csv --raw"));
   const auto kept = lines_of(must("predict loans.esp loans.csv --keep default,income"));
   const auto input = lines_of(read(path("loans.csv")));
@@ -313,9 +312,9 @@ TEST_F(Cli, ReadsFilesWithoutAHeaderAsAdultHasThem) {
       " --epochs 20 -o adult.esp" +
       layout);
   EXPECT_THAT(must("verify adult.esp"), HasSubstr("age, sex"));
-  const json judged = must_json("evaluate adult.esp adult.test --skip-lines 1" + layout);
+  const Json judged = must_json("evaluate adult.esp adult.test --skip-lines 1" + layout);
   EXPECT_EQ(judged["rows"], 200);
-  EXPECT_GT(judged["auc"], 0.9);
+  EXPECT_GT(judged["auc"].get<double>(), 0.9);
 }
 
 TEST_F(Cli, WarnsOfColumnsThatSayNothing) {
@@ -333,11 +332,11 @@ TEST_F(Cli, TakesSettingsFromAFileAndFlagsOverrideThem) {
   make_table();
   write("config.json",
         R"({"label": "default", "epochs": 2, "seed": 9, "increasing": ["debt_ratio"]})");
-  const json options =
+  const Json options =
       must_json("train loans.csv --quiet --epochs 3 --config config.json")["options"];
   EXPECT_EQ(options["epochs"], 3);
   EXPECT_EQ(options["seed"], 9);
-  EXPECT_EQ(options["increasing"], json({"debt_ratio"}));
+  EXPECT_EQ(options["increasing"], Json({"debt_ratio"}));
 }
 
 TEST_F(Cli, NamesTheModelAfterTheTable) {
@@ -350,7 +349,7 @@ TEST_F(Cli, NamesTheModelAfterTheTable) {
 TEST_F(Cli, ChoosesTheEpochOnAFile) {
   make_table();
   must("simulate --rows 123 --seed 2 -o valid.csv");
-  const json result = must_json("train loans.csv --valid valid.csv --epochs 2 --quiet" + kMonotone);
+  const Json result = must_json("train loans.csv --valid valid.csv --epochs 2 --quiet" + kMonotone);
   EXPECT_EQ(result["train_rows"], 300);
   EXPECT_EQ(result["valid_rows"], 123);
 }
@@ -375,12 +374,13 @@ TEST_F(Cli, TuneShowsTheBestTrialsBesideTheDefaultsAndSavesTheBest) {
   make_table();
   const std::string args =
       "tune loans.csv -o best.esp --trials 8 --epochs 9 --ensemble 1" + kMonotone;
-  const json tuned = must_json(args);
+  const Json tuned = must_json(args);
   EXPECT_EQ(tuned["trials"].size(), 8u);
   EXPECT_EQ(tuned["defaults"]["trial"], 1);
-  EXPECT_LE(tuned["best"]["confirmed"], tuned["defaults"]["confirmed"]);
+  EXPECT_LE(tuned["best"]["confirmed"].get<double>(), tuned["defaults"]["confirmed"].get<double>());
   EXPECT_EQ(tuned["best"], tuned["trials"][0]);
-  EXPECT_NEAR(tuned["trained"]["metrics"]["log_loss"], tuned["best"]["value"].get<double>(), 1e-5);
+  EXPECT_NEAR(tuned["trained"]["metrics"]["log_loss"].get<double>(),
+              tuned["best"]["value"].get<double>(), 1e-5);
   must("verify best.esp");
 
   const Result shown = run(args);

@@ -99,8 +99,10 @@ class Crash : public Cli {
     std::set<std::tuple<int, int, int>> seen;
     const std::vector<std::string> lines = lines_of(read(path("runs.jsonl")));
     for (std::size_t i = 1; i < lines.size(); ++i) {
-      const nlohmann::json run = nlohmann::json::parse(lines[i]);
-      EXPECT_TRUE(seen.emplace(run["trial"], run["rung"], run["repeat"]).second) << lines[i];
+      const Json run = Json::parse(lines[i]);
+      const auto number = [&](const char* name) { return run[name].get<int>(); };
+      EXPECT_TRUE(seen.emplace(number("trial"), number("rung"), number("repeat")).second)
+          << lines[i];
     }
     fs::remove(path("model.esp"));
     fs::remove(path("runs.jsonl"));

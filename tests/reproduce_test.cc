@@ -17,7 +17,6 @@
 namespace espalier {
 namespace {
 
-using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -78,11 +77,11 @@ class Reproduce : public Cli {
   }
 
   // A row of a deep lattice network with the defaults and seed 1.
-  void expect_made_by_train_and_evaluate(const json& row) const {
+  void expect_made_by_train_and_evaluate(const Json& row) const {
     must(
         "train data/heart/heart_train.csv --label target --increasing trestbps,chol "
         "--task classification -o heart.esp --quiet");
-    json metrics = must_json("evaluate heart.esp data/heart/heart_test.csv");
+    Json metrics = must_json("evaluate heart.esp data/heart/heart_test.csv");
     metrics.erase("rows");
     metrics.erase("rows_unlabelled");
     EXPECT_EQ(row["runs"][0]["test"], metrics);
@@ -110,17 +109,18 @@ TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
   EXPECT_THAT(result.err,
               HasSubstr("not the published data, do not compare:\n  heart/heart_train.csv has"));
 
-  const json report = json::parse(result.out);
+  const Json report = Json::parse(result.out);
   EXPECT_EQ(report["table"], "heart");
   EXPECT_EQ(report["published"].size(), 5U);
   EXPECT_EQ(report["published"][0]["test"], 0.86);
   ASSERT_EQ(report["ours"].size(), 3U * 2U * 6U);
-  for (const json& row : report["ours"]) {
+  for (const Json& row : report["ours"]) {
     const bool folds = row["protocol"] == "cross_validation";
     EXPECT_EQ(row["runs"].size(), folds ? 5U : 1U) << row["model"];
-    EXPECT_EQ(row["runs"][0]["options"]["increasing"].size(), row["constrained"] ? 2U : 0U);
-    for (const json& one : row["runs"]) EXPECT_EQ(one["proved"], true) << row["model"];
-    const double mean = row["test"]["mean"];
+    EXPECT_EQ(row["runs"][0]["options"]["increasing"].size(),
+              row["constrained"].get<bool>() ? 2U : 0U);
+    for (const Json& one : row["runs"]) EXPECT_EQ(one["proved"], true) << row["model"];
+    const auto mean = row["test"]["mean"].get<double>();
     EXPECT_GE(mean, 0.2) << row["model"];
     EXPECT_LE(mean, 1) << row["model"];
     // Who selects on the test rows validates on them too.
@@ -147,10 +147,10 @@ TEST_F(Reproduce, TrainsOnlyTheModelsThatAreAskedFor) {
   const Result result = reproduce(
       "heart --seeds 1 --trials 1 --presets crystals,min-max --other-data --json -o heart.md");
   ASSERT_EQ(result.exit, 0) << result.err;
-  const json report = json::parse(result.out);
+  const Json report = Json::parse(result.out);
   std::set<std::string> models;
-  for (const json& row : report["ours"]) {
-    models.insert(row["model"]);
+  for (const Json& row : report["ours"]) {
+    models.insert(row["model"].string());
     EXPECT_EQ(row["tuned"], false);
   }
   EXPECT_THAT(models, ElementsAre("Crystals", "Min-Max network"));

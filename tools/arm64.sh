@@ -9,7 +9,7 @@ libraries=(
   libhwy-dev libhwy1 zlib1g-dev zlib1g libgtest-dev libgmock-dev librapidcheck-dev
   libfmt-dev libfmt9 libxxhash-dev
 )
-headers=(nlohmann-json3-dev libcli11-dev)  # the same for every machine
+headers=(libcli11-dev)  # the same for every machine
 sysroot=build-arm64/sysroot
 
 tools/install_deps.sh g++-aarch64-linux-gnu qemu-user

@@ -6,7 +6,7 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build
-  zlib1g-dev libfmt-dev nlohmann-json3-dev libhwy-dev libxxhash-dev libcli11-dev
+  zlib1g-dev libfmt-dev libhwy-dev libxxhash-dev libcli11-dev
   "$@"
 )
 

@@ -10,6 +10,7 @@
 #include "espalier/error.h"
 #include "espalier/explain.h"
 #include "espalier/export.h"
+#include "espalier/json.h"
 #include "espalier/metrics.h"
 #include "espalier/model.h"
 #include "espalier/options.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether text is UTF-8, and the word somebody probably meant, for error messages.
+// The characters of UTF-8, and the word somebody probably meant, for error messages.
 #pragma once
 
 #include <algorithm>
@@ -13,26 +13,35 @@
 
 namespace espalier {
 
-// Whether the bytes are well-formed UTF-8, as JSON wants it.
+// How many bytes the first character of a text has and whether it is one of UTF-8, as JSON wants it.
+// If it is not: how many bytes could have begun a character, at least 1; 0 for an empty text.
+struct LeadingUtf8 {
+  std::size_t length;
+  bool is_good;
+};
+
+inline LeadingUtf8 leading_utf8(std::string_view text) {
+  if (text.empty()) return {0, true};
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {1, true};
+  if (lead < 0xc2 || lead > 0xf4) return {1, false};
+  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  // Of the second byte: no overlong forms, no surrogates, no code points beyond the last.
+  unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+  unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  for (std::size_t i = 1; i < length; ++i, low = 0x80, high = 0xbf) {
+    if (i == text.size() || byte(i) < low || byte(i) > high) return {i, false};
+  }
+  return {length, true};
+}
+
+// Whether the bytes are well-formed UTF-8.
 inline bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t length = lead < 0x80   ? 1
-                               : lead < 0xc2 ? 0
-                               : lead < 0xe0 ? 2
-                               : lead < 0xf0 ? 3
-                               : lead < 0xf5 ? 4
-                                             : 0;
-    if (length == 0 || i + length > text.size()) return false;
-    for (std::size_t k = 1; k < length; ++k) {
-      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
-    }
-    if (length > 2) {  // overlong forms, surrogates and code points beyond the last
-      const auto second = static_cast<unsigned char>(text[i + 1]);
-      if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f)) return false;
-      if ((lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) return false;
-    }
-    i += length;
+  while (!text.empty()) {
+    const auto [length, is_good] = leading_utf8(text);
+    if (!is_good) return false;
+    text.remove_prefix(length);
   }
   return true;
 }

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 
-#include "core/json.h"
 #include "data/pairs.h"
 #include "data/promises.h"
 #include "espalier/anatomy.h"
+#include "espalier/json.h"
 #include "espalier/predictor.h"
 #include "espalier/text.h"
 #include "eval/surface.h"
@@ -221,18 +221,18 @@ void append_wiring(const NetworkAnatomy& network, std::string& out) {
 
 // A number of the training record, which nobody checks when a model is loaded.
 std::size_t count_of(const Json& training, const char* key) {
-  const auto found = training.find(key);
-  return found != training.end() && found->is_number_unsigned() ? found->get<std::size_t>() : 0;
+  const Json* const found = training.find(key);
+  return found && found->is_whole() && found->get<double>() >= 0 ? found->get<std::size_t>() : 0;
 }
 
 void append_training(const Model& model, std::string& out) {
   const Json training = Json::parse(model.training_json());
   out += fmt::format("trained on    {} rows{}, {} to validate\n", count_of(training, "train_rows"),
                      model.num_members() > 1 ? " a network" : "", count_of(training, "valid_rows"));
-  const auto validation = training.find("validation");
-  if (validation == training.end()) return;
+  const Json* const validation = training.find("validation");
+  if (!validation || !validation->is_object()) return;
   std::string metrics;
-  for (const auto& [name, value] : validation->items()) {
+  for (const auto& [name, value] : validation->members()) {
     if (value.is_number())
       metrics += fmt::format("{}{} {:.6g}", metrics.empty() ? "" : ", ", escape_controls(name),
                              value.get<double>());

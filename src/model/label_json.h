@@ -7,7 +7,7 @@
 
 #include "constraints/check.h"
 #include "core/bytes.h"
-#include "core/json.h"
+#include "espalier/json.h"
 #include "espalier/schema.h"
 #include "layers/layer.h"
 

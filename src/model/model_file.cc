@@ -11,10 +11,10 @@
 #include <set>
 
 #include "core/bytes.h"
-#include "core/json.h"
 #include "data/encode.h"
 #include "data/roles.h"
 #include "espalier/error.h"
+#include "espalier/json.h"
 #include "model/label_json.h"
 
 namespace espalier {
@@ -32,7 +32,8 @@ void put_not_missing(const std::vector<std::string>& words, Json& json) {
 }
 
 std::vector<std::string> get_not_missing(const Json& json) {
-  return json.value("not_missing", std::vector<std::string>());
+  const Json* const words = json.find("not_missing");
+  return words ? words->get<std::vector<std::string>>() : std::vector<std::string>();
 }
 
 Json feature_to_json(const Feature& feature) {
@@ -206,9 +207,10 @@ Pair pair_from_json(const Reader& reader, const Json& json, const Schema& schema
   require(pair.first.feature != pair.second.feature, "a column crossed with itself");
   check_shares(pair.shares, require);
   for (const Json& code : get_list(reader, json, "codes")) {
-    const bool fits = code.is_number_unsigned() && code.get<std::uint64_t>() <= pair.shares.size();
-    require(fits, "a code without a share");
-    pair.codes.push_back(code.get<std::int32_t>());
+    const auto number = code.get<std::int32_t>();
+    require(std::cmp_less_equal(0, number) && std::cmp_less_equal(number, pair.shares.size()),
+            "a code without a share");
+    pair.codes.push_back(number);
   }
   require(pair.codes.size() == pair.first.num_bins() * pair.second.num_bins(),
           "codes and bins do not match");
@@ -223,8 +225,10 @@ Schema schema_from_json(const Reader& reader, const Json& header, std::uint32_t 
     schema.beside[Role::weight] = std::move(weight);
   std::set<std::string> names = {schema.label.name};
   for (const Role role : kPredictionRoles) {
-    auto name = header.value(std::string(to_word(role)), std::string());
-    if (name.empty() || format == 1) continue;
+    const Json* const found = header.find(to_word(role));
+    if (!found || format == 1) continue;
+    auto name = found->get<std::string>();
+    if (name.empty()) continue;
     if (!names.insert(name).second) reader.fail("header: two columns of the same name");
     schema.beside[role] = std::move(name);
   }
@@ -334,8 +338,8 @@ ModelData parse_model(std::string_view bytes, const std::string& place, Inequali
   const std::uint32_t format = reader.open_frame(kMagic, kNewestFormat);
   ModelData model;
   try {
-    const Json header = parse_json(reader.text("header"), ErrorKind::format,
-                                   fmt::format("{}: not a usable model: header", place));
+    const Json header =
+        Json::parse(reader.text("header"), fmt::format("{}: not a usable model: header", place));
     model.schema = schema_from_json(reader, header, format);
     if (format != format_of(model.schema))
       reader.fail(
@@ -345,8 +349,8 @@ ModelData parse_model(std::string_view bytes, const std::string& place, Inequali
     if (!header.at("training").is_object()) reader.fail("header: training is not an object");
     model.training_json = header.at("training").dump();
     read_members(reader, header, model);
-  } catch (const Json::exception& error) {
-    reader.fail(fmt::format("header: {}", message_of(error)));
+  } catch (const JsonError& error) {
+    reader.fail(fmt::format("header: {}", error.what()));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::format) throw;
     reader.fail(error.what());

@@ -10,15 +10,14 @@
 #include <fstream>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "core/effort.h"
-#include "core/json.h"
 #include "espalier/certificate.h"
 #include "espalier/error.h"
+#include "espalier/json.h"
 #include "espalier/model.h"
 #include "espalier/report.h"
 #include "espalier/text.h"
@@ -195,7 +194,7 @@ std::string error_with_pair(const std::function<void(Json& pair)>& change) {
     std::uint64_t size = 0;
     std::memcpy(&size, bytes.data() + 12, 8);
     Json header = Json::parse(bytes.substr(20, size));
-    change(header.at("pairs")[0]);
+    change(header["pairs"][0]);
     const std::string text = header.dump();
     bytes.replace(20, size, text);
     size = text.size();
@@ -382,7 +381,7 @@ TEST(ModelFile, InspectEscapesControlCharactersEverywhere) {
       for (std::string& word : feature.words) word += bad;
       feature.missing = {bad};
     }
-    const nlohmann::json training = {{"validation", {{"auc" + bad, 0.5}}}, {bad, bad}};
+    const Json training = {{"validation", {{"auc" + bad, 0.5}}}, {bad, bad}};
     model.training_json = training.dump();
     return inspect_text(Model(std::make_shared<const ModelData>(std::move(model))));
   };

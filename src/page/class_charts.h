@@ -2,7 +2,7 @@
 // The numbers of charts for classes and grades.
 #pragma once
 
-#include "core/json.h"
+#include "espalier/json.h"
 #include "page/judged_table.h"
 
 namespace espalier {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "core/json.h"
 #include "core/thread_pool.h"
+#include "espalier/json.h"
 #include "espalier/predictor.h"
 
 namespace espalier {

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "core/json.h"
 #include "core/random.h"
 #include "core/thread_pool.h"
+#include "espalier/json.h"
 #include "page/judged_table.h"
 
 namespace espalier {

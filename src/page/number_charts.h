@@ -2,7 +2,7 @@
 // The numbers of charts for numbers, quantiles, counts and amounts.
 #pragma once
 
-#include "core/json.h"
+#include "espalier/json.h"
 #include "page/judged_table.h"
 
 namespace espalier {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "core/json.h"
 #include "core/thread_pool.h"
+#include "espalier/json.h"
 #include "page/columns.h"
 
 namespace espalier {

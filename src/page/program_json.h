@@ -2,7 +2,7 @@
 // The serving program as JSON, for the interpreter in the page (interpreter.js).
 #pragma once
 
-#include "core/json.h"
+#include "espalier/json.h"
 #include "serve/program.h"
 
 namespace espalier {

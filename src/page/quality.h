@@ -2,9 +2,9 @@
 // How good a model is, as the numbers of charts: no row of the table is in them.
 #pragma once
 
-#include "core/json.h"
 #include "core/random.h"
 #include "core/thread_pool.h"
+#include "espalier/json.h"
 #include "page/bootstrap.h"
 #include "page/judged_table.h"
 

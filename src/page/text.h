@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
+#include "espalier/json.h"
 
 namespace espalier {
 

@@ -147,7 +147,7 @@ const Searchable& find_searchable(const std::string& name) {
                           meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
 }
 
-double rounded(double value) {
+double few_digits(double value) {
   const std::string text = fmt::format("{:.3g}", value);
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
@@ -170,7 +170,7 @@ Json draw_from(const Dimension& dimension, Random& random) {
     value = low * portable_exp(share * (portable_log(high) - portable_log(low)));
   else if (dimension.whole)
     value = std::floor(low + share * (high - low + 1));
-  value = dimension.whole ? std::round(value) : rounded(value);
+  value = dimension.whole ? std::round(value) : few_digits(value);
   return number_of(dimension, std::clamp(value, low, high));
 }
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
 #include "core/random.h"
 #include "espalier/fields.h"
+#include "espalier/json.h"
 
 namespace espalier {
 
@@ -52,6 +52,6 @@ Json number_of(const Dimension& dimension, double value);
 Json draw_from(const Dimension& dimension, Random& random);
 
 /// Three digits say as much as a draw can mean.
-double rounded(double value);
+double few_digits(double value);
 
 }  // namespace espalier

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
-#include "core/json.h"
 #include "core/random.h"
 #include "espalier/error.h"
+#include "espalier/json.h"
 #include "objective/label.h"
 #include "train/interaction_search.h"
 #include "train/prepare.h"

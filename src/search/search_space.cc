@@ -39,7 +39,8 @@ Dimension range_of(const char* name, double low, double high, bool logarithmic =
   const Searchable& setting = find_searchable(name);
   const double least = std::max(setting.field.min, setting.whole ? 1.0 : 0.0);
   const auto fit = [&](double value) {
-    return std::clamp(rounded(setting.whole ? std::floor(value) : value), least, setting.field.max);
+    return std::clamp(few_digits(setting.whole ? std::floor(value) : value), least,
+                      setting.field.max);
   };
   return {.name = name,
           .low = fit(low),
@@ -243,7 +244,8 @@ void SearchSpace::check_end(const char* which, double Dimension::*end) const {
 
 // The settings without those that do nothing for the layers that they choose.
 Json SearchSpace::felt(Json settings) const {
-  const std::string architecture = settings.value("architecture", base_.architecture);
+  const Json* const drawn = settings.find("architecture");
+  const std::string architecture = drawn ? drawn->string() : base_.architecture;
   for (const Dimension& dimension : dimensions_) {
     if (!matters(dimension, architecture)) settings.erase(dimension.name);
   }
@@ -271,10 +273,10 @@ SettledOptions SearchSpace::options_of(const Json& settings) const {
   Shape shape;
   bool has_shape = false;
   visit_fields(shape, [&](const Field& field, auto& value) {
-    const auto found = plain.find(field.name);
-    if (found == plain.end()) return;
+    const Json* const found = plain.find(field.name);
+    if (!found) return;
     value = found->get<std::remove_reference_t<decltype(value)>>();
-    plain.erase(found);
+    plain.erase(field.name);
     has_shape = true;
   });
   TrainOptions options = base_;

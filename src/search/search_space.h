@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
+#include "espalier/json.h"
 #include "espalier/options.h"
 #include "espalier/schema.h"
 #include "espalier/tune.h"

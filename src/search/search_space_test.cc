@@ -57,7 +57,7 @@ TEST(Dimension, DrawsFromTheWidestRange) {
   const Dimension dimension = parse_dimension("calibrator_laplacian=1e-310:1e6:log");
   Random random(1);
   for (int i = 0; i < 100; ++i) {
-    const double value = draw_from(dimension, random);
+    const double value = draw_from(dimension, random).get<double>();
     EXPECT_TRUE(value >= 1e-310 && value <= 1e6) << value;
   }
 }
@@ -106,7 +106,7 @@ TEST(SearchSpace, DrawsWithinItsRangesAndTheSameForASeed) {
     EXPECT_EQ(settings, same.draw(trial));
     EXPECT_NE(settings, other.draw(trial));
     EXPECT_NE(settings, space.draw(trial + 1));
-    const double rate = settings.at("learning_rate");
+    const double rate = settings.at("learning_rate").get<double>();
     EXPECT_TRUE(rate >= 0.003 && rate <= 0.1) << rate;
     below_geometric_mean += rate < 0.01732;
     lattices.insert(settings.at("lattices").get<int>());

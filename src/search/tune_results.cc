@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/json.h"
 #include "espalier/error.h"
+#include "espalier/json.h"
 #include "search/halving.h"
 
 namespace espalier {
@@ -23,11 +23,11 @@ namespace {
 // Reads the fields of a line; whatever is missing or of another type is the line's fault.
 template <class Read>
 auto read_line(std::string_view line, const std::string& place, Read&& read) {
-  const Json json = parse_json(line, ErrorKind::format, place);
+  const Json json = Json::parse(line, place);
   try {
     return read(json);
-  } catch (const Json::exception& exception) {
-    fail(place, message_of(exception));
+  } catch (const JsonError& exception) {
+    fail(place, exception.what());
   }
 }
 
@@ -55,14 +55,14 @@ std::string format_run(const TuneRun& run, Metric metric) {
 
 TuneRun parse_run(std::string_view line, const std::string& place) {
   return read_line(line, place, [&](const Json& json) {
-    const auto whole = [&](const char* name, std::int64_t least, std::int64_t most) {
+    const auto whole = [&](const char* name, int least, int most) {
       const Json& value = json.at(name);
-      const std::int64_t number = value.is_number_integer() ? value.get<std::int64_t>() : -1;
+      const double number = value.is_whole() ? value.get<double>() : -1;
       if (number < least || number > most)
         fail(place, fmt::format("'{}' is not a whole number from {} to {}", name, least, most));
       return static_cast<int>(number);
     };
-    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+    constexpr int kMost = std::numeric_limits<int>::max();
     const Json& settings = json.at("settings");
     if (!settings.is_object()) fail(place, "'settings' is no object");
     const Json& value = json.at("value");
@@ -101,7 +101,7 @@ Fingerprint parse_fingerprint(std::string_view line, const std::string& place) {
                             .columns = hash("columns"),
                             .train_rows = hash("train_rows"),
                             .valid_rows = hash("valid_rows")};
-    for (const auto& [name, value] : json.at("options").items())
+    for (const auto& [name, value] : json.at("options").members())
       fingerprint.options.emplace_back(name, value.dump());
     return fingerprint;
   });

@@ -165,7 +165,7 @@ Fingerprint fingerprint_of(const SettledOptions& options, const Schema& schema,
                            const Dataset& train, const Dataset& valid) {
   Fingerprint fingerprint{.version = kVersion};
   const Json deciding = deciding_options(options);
-  for (const auto& [name, value] : deciding.items())
+  for (const auto& [name, value] : deciding.members())
     fingerprint.options.emplace_back(name, value.dump());
   ModelData columns;  // a model file without networks is the schema and nothing else
   columns.schema = schema;

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "core/error_of.h"
-#include "core/json.h"
 #include "core/temporary_folder.h"
 #include "espalier/certificate.h"
+#include "espalier/json.h"
 #include "espalier/report.h"
 
 namespace espalier {

@@ -8,9 +8,9 @@
 
 #include "core/effort.h"
 #include "core/error_of.h"
-#include "core/json.h"
 #include "core/random.h"
 #include "core/temporary_folder.h"
+#include "espalier/json.h"
 #include "espalier/table.h"
 #include "espalier/train.h"
 #include "train/held_out.h"

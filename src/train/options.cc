@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "core/check_fields.h"
-#include "core/json.h"
 #include "core/text.h"
 #include "espalier/error.h"
+#include "espalier/json.h"
 #include "espalier/text.h"
 
 namespace espalier {
@@ -30,7 +30,7 @@ constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 // The value as JSON text, short enough for a message.
 std::string shown(const Json& json) {
   constexpr std::size_t kLongest = 40;
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json.dump();
   if (text.size() > kLongest) text.replace(kLongest, std::string::npos, "...");
   return text;
 }
@@ -46,56 +46,37 @@ struct Place {
   }
 };
 
-// A whole number of any JSON spelling, 30 or 30.0 or 3e1, if T can hold it.
-template <class T>
-std::optional<T> to_whole(const Json& json) {
-  const auto fitting = [](auto value) {
-    return std::in_range<T>(value) ? std::optional<T>(static_cast<T>(value)) : std::nullopt;
-  };
-  if (json.is_number_unsigned()) return fitting(json.get<std::uint64_t>());
-  if (json.is_number_integer()) return fitting(json.get<std::int64_t>());
-  const double value = json.get<double>();
-  if (value >= 0 && value < 0x1p64) return fitting(static_cast<std::uint64_t>(value));
-  if (value < 0 && value >= -0x1p63) return fitting(static_cast<std::int64_t>(value));
-  return std::nullopt;
-}
-
-bool is_whole(const Json& json) {
-  return json.is_number() && std::trunc(json.get<double>()) == json.get<double>();
-}
-
 template <class T>
 void read_number(T& value, const Json& json, const Place& place) {
   if constexpr (std::is_floating_point_v<T>) {
     if (!json.is_number()) place.fail("a number", shown(json));
     value = json.get<T>();
   } else {
-    if (!is_whole(json)) place.fail("a whole number", shown(json));
-    const std::optional<T> whole = to_whole<T>(json);
-    using Limits = std::numeric_limits<T>;
-    if (!whole) {
+    if (!json.is_whole()) place.fail("a whole number", shown(json));
+    try {
+      value = json.get<T>();
+    } catch (const JsonError&) {
+      using Limits = std::numeric_limits<T>;
       place.fail(fmt::format("a whole number from {} to {}", Limits::min(), Limits::max()),
                  shown(json));
     }
-    value = *whole;
   }
 }
 
 template <class Enum>
 void read_word(Enum& value, const Json& json, const Place& place) {
   const std::optional<Enum> found =
-      json.is_string() ? from_word<Enum>(json.get_ref<const std::string&>()) : std::nullopt;
+      json.is_string() ? from_word<Enum>(json.string()) : std::nullopt;
   if (!found) {
-    place.fail(
-        fmt::format("one of {}", fmt::join(Words<Enum>::list, ", ")),
-        json.is_string() ? fmt::format("'{}'", json.get_ref<const std::string&>()) : shown(json));
+    place.fail(fmt::format("one of {}", fmt::join(Words<Enum>::list, ", ")),
+               json.is_string() ? fmt::format("'{}'", json.string()) : shown(json));
   }
   value = *found;
 }
 
 void read_strings(Strings& value, const Json& json, const Place& place) {
   if (json.is_string()) {
-    value = split_at_commas(json.get_ref<const std::string&>());
+    value = split_at_commas(json.string());
     std::erase(value, "");
     return;
   }
@@ -138,7 +119,7 @@ void read_value(T& value, const Json& json, const Place& place) {
 }
 
 Json parse_object(const std::string& text, const std::string& place) {
-  Json json = parse_json(text, ErrorKind::argument, place);
+  Json json = Json::parse(text, place, ErrorKind::argument);
   if (json.is_object()) return json;
   throw Error(ErrorKind::argument,
               fmt::format("{}: wanted a JSON object, found {}", place, shown(json)));
@@ -148,7 +129,7 @@ void require_known_fields(const Json& json, const std::string& place) {
   Strings names;
   const TrainOptions defaults;
   visit_fields(defaults, [&](const Field& field, const auto&) { names.push_back(field.name); });
-  for (const auto& [name, value] : json.items()) {
+  for (const auto& [name, value] : json.members()) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     const std::optional<std::string> meant = nearest(name, names);
     throw Error(ErrorKind::argument,
@@ -185,7 +166,7 @@ std::string to_json(const TrainOptions& options) {
     }
   });
   // Column names need not be UTF-8, JSON must be.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return json.dump(2);
 }
 
 void apply_json(TrainOptions& options, const std::string& json, const std::string& place) {
@@ -193,8 +174,8 @@ void apply_json(TrainOptions& options, const std::string& json, const std::strin
   require_known_fields(object, place);
   TrainOptions changed = options;
   visit_fields(changed, [&](const Field& field, auto& value) {
-    const auto found = object.find(field.name);
-    if (found != object.end()) read_value(value, *found, Place{place, field.name});
+    const Json* const found = object.find(field.name);
+    if (found) read_value(value, *found, Place{place, field.name});
   });
   options = std::move(changed);
 }

@@ -5,9 +5,9 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "espalier/error.h"
+#include "espalier/json.h"
 
 namespace espalier {
 namespace {
@@ -62,15 +62,15 @@ TEST(Validate, AcceptsTheEndsOfARangeAndAnySeed) {
 }
 
 TEST(OptionsJson, KeepsTheOrderOfTheFieldList) {
-  const auto json = nlohmann::ordered_json::parse(to_json({}));
-  auto item = json.begin();
+  const auto json = Json::parse(to_json({}));
+  auto member = json.members().begin();
   const TrainOptions options;
   visit_fields(options, [&](const Field& field, const auto&) {
-    ASSERT_NE(item, json.end());
-    EXPECT_EQ(item.key(), field.name);
-    ++item;
+    ASSERT_NE(member, json.members().end());
+    EXPECT_EQ(member->name, field.name);
+    ++member;
   });
-  EXPECT_EQ(item, json.end());
+  EXPECT_EQ(member, json.members().end());
 }
 
 TEST(OptionsJson, ComesBackAsItWent) {
@@ -91,7 +91,7 @@ TEST(OptionsJson, ComesBackAsItWent) {
 }
 
 TEST(OptionsJson, IsWrittenEvenIfANameIsNotUtf8) {
-  const auto json = nlohmann::json::parse(to_json({.label = "gr\xfc\xdf"}));
+  const auto json = Json::parse(to_json({.label = "gr\xfc\xdf"}));
   EXPECT_EQ(json["label"], "gr\xef\xbf\xbd\xef\xbf\xbd");
 }
 
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
     Table, ApplyBadJson,
     testing::Values(
         BadJson{"[1]", "config.json: wanted a JSON object, found [1]"},
-        BadJson{R"({"seed": 1e999})", "config.json: not JSON: number overflow parsing '1e999'"},
+        BadJson{R"({"seed": 1e999})", "config.json: not JSON: no double holds 1e999"},
         BadJson{R"({"epoch": 3})", "config.json: 'epoch' is no field; did you mean 'epochs'?"},
         BadJson{R"({"temperature": 3})", "config.json: 'temperature' is no field"},
         BadJson{R"({"epochs": "ten"})",
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ApplyJson, SaysWhereTextIsNotJson) {
   const std::string message = error_of_json("{\"epochs\": 3,\n oops}");
-  EXPECT_EQ(message.find("config.json: not JSON: parse error at line 2, column"), 0u) << message;
+  EXPECT_EQ(message.find("config.json: not JSON: line 2, column "), 0u) << message;
   EXPECT_EQ(error_of_json("").find("config.json: not JSON: "), 0u);
 }
 

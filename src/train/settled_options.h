@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/json.h"
+#include "espalier/json.h"
 #include "espalier/options.h"
 #include "espalier/schema.h"
 
