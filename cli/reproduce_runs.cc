@@ -34,7 +34,7 @@ struct Sample {
 
 std::vector<MetricValue> metrics_from(const Json& json) {
   std::vector<MetricValue> metrics;
-  for (const auto& [name, value] : json.items()) {
+  for (const auto& [name, value] : json.members()) {
     const double number = value.is_null() ? std::nan("") : value.get<double>();
     metrics.push_back({from_word<Metric>(name).value(), number});
   }

@@ -57,11 +57,11 @@ class Reproduce : public Cli {
 
   Result reproduce(const std::string& args) const { return run("reproduce " + args); }
 
-  static json without_times(const std::string& report) {
-    json all = json::parse(report);
-    for (json& row : all["ours"]) {
+  static Json without_times(const std::string& report) {
+    Json all = Json::parse(report);
+    for (Json& row : all["ours"]) {
       row.erase("tune_seconds");
-      for (json& one : row["runs"]) one.erase("seconds");
+      for (Json& one : row["runs"]) one.erase("seconds");
     }
     return all;
   }
@@ -199,7 +199,7 @@ TEST_F(Reproduce, KilledAtRandomItGoesOnAndEndsWithTheSameReport) {
   const std::string args =
       "reproduce heart --seeds 2 --trials 3 --presets min-max --other-data --json";
   const auto begin = std::chrono::steady_clock::now();
-  const json undisturbed = without_times(must(args));
+  const Json undisturbed = without_times(must(args));
   const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - begin;
   std::mt19937 random(1);
   std::uniform_real_distribution<double> share(0, 0.4);

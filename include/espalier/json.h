@@ -95,6 +95,8 @@ class Json {
   /// The elements of an array. Throw JsonError for another kind and beyond the last.
   const Json* begin() const;
   const Json* end() const;
+  Json* begin();
+  Json* end();
   const Json& operator[](std::size_t i) const;
   Json& operator[](std::size_t i);
   /// Null becomes an array.

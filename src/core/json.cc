@@ -311,6 +311,8 @@ std::size_t Json::size() const noexcept {
 
 const Json* Json::begin() const { return as<Array>("an array").data(); }
 const Json* Json::end() const { return begin() + size(); }
+Json* Json::begin() { return const_cast<Json*>(std::as_const(*this).begin()); }
+Json* Json::end() { return begin() + size(); }
 
 const Json& Json::operator[](std::size_t i) const {
   const Array& items = as<Array>("an array");
