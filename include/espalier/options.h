@@ -113,13 +113,15 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"power", "tweedie: the variance grows as this power of the mean", 1, 2}, o.power);
 
   visit(
-      Field{"architecture",
-            "a preset (dln, dln-paper, dln-lattice, dln-one-lattice, calibrated-linear, "
-            "calibrated-lattice, random-lattices, "
-            "crystals, min-max, monotonic-dnn; all but the calibrated ones with a size if wanted: "
-            "dln(70x5), crystals(60x4), monotonic-dnn(LAYERSxUNITS)) "
-            "or layers such as "
-            "'cal(50) lin(350) cal(20) lat(70x5) cal(20) lin(1)'"},
+      Field{
+          "architecture",
+          "a preset (dln, dln-paper, dln-lattice, dln-one-lattice, calibrated-linear, "
+          "calibrated-lattice, random-lattices, "
+          "crystals, min-max, min-max-calibrated, monotonic-dnn, monotonic-dnn-calibrated; all but "
+          "calibrated-linear and calibrated-lattice with a size if wanted: "
+          "dln(70x5), crystals(60x4), monotonic-dnn(LAYERSxUNITS)) "
+          "or layers such as "
+          "'cal(50) lin(350) cal(20) lat(70x5) cal(20) lin(1)'"},
       o.architecture);
   visit(Field{"monotone_calibrators",
               "which calibrators must rise: only those of monotone inputs, or all"},
@@ -127,7 +129,7 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"keypoints",
               "where first-layer calibrators bend: at all values of a column if they are few, else "
               "evenly among them (distinct) or among the rows (quantile); or uniformly over the "
-              "range; automatic: distinct"},
+              "range; automatic: distinct, in dln-paper uniform"},
         o.keypoints);
   visit(Field{"continuous_keypoints",
               "distinct or quantile keypoints of a column with more values than its calibrator has "

@@ -14,7 +14,8 @@ import espalier
 from conftest import DIRECTIONS
 
 PRESETS = ["dln", "dln-paper", "dln-lattice", "dln-one-lattice", "calibrated-linear",
-           "calibrated-lattice", "random-lattices", "crystals", "min-max", "monotonic-dnn"]
+           "calibrated-lattice", "random-lattices", "crystals", "min-max",
+           "min-max-calibrated", "monotonic-dnn", "monotonic-dnn-calibrated"]
 
 
 def test_the_presets_here_are_those_of_the_library():

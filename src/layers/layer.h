@@ -158,6 +158,13 @@ class Layer {
   /// Starting values; may set constants. The result is projected afterwards.
   virtual void initialize(float* params, const InitialState& state) = 0;
 
+  /// Changes starting values once it is known what they give on the sample, where that matters to
+  /// the layer behind. Returns whether it has.
+  virtual bool adjust(float* params, std::span<const WireStats> outputs) const {
+    (void)params, (void)outputs;
+    return false;
+  }
+
   /// Puts the parameters of a unit (pointing at its first) where its inequalities() hold exactly.
   /// `weights` are those of the unit's parameters; only chains heed them.
   virtual void project(float* unit_params, int unit, Projection how,

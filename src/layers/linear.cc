@@ -242,13 +242,28 @@ void Linear::initialize_from_data(float* params, const InitialState& state) cons
   }
   for (std::size_t i = 0; i < mean.size(); ++i)
     params[bias_begin() + i] = static_cast<float>(-mean[i]);
-  if (!shape_.starts_at_unit_scale) return;
-  // As if all inputs moved together, so that many layers of positive weights do not explode.
-  double swing = 1e-3;
-  for (int j = 0; j < num_inputs(); ++j)
-    swing += wire(j).is_category() ? 1 : state.inputs[static_cast<std::size_t>(j)].deviation;
-  const auto scale = static_cast<float>(1 / swing);
-  for (std::size_t i = 0; i < num_params(); ++i) params[i] *= scale;
+}
+
+// No range is fitted to what a relu reads: each output gets the deviation 1, and where they bend is
+// spread from below almost all rows to above most of them. If all bent at their mean, half of the
+// rows would be lost in every layer, and twenty layers would give one value for nearly all of them.
+bool Linear::adjust(float* params, std::span<const WireStats> outputs) const {
+  if (!shape_.feeds_relu) return false;
+  constexpr double kLowest = -4, kHighest = 1;  // bends, in deviations from the mean
+  float* const bias = params + bias_begin();
+  for (int i = 0; i < num_outputs(); ++i) {
+    const WireStats& stats = outputs[static_cast<std::size_t>(i)];
+    const float scale = 1 / std::max(stats.deviation, 1e-3f);
+    const double bend = kHighest - (kHighest - kLowest) * (i + 0.5) / num_outputs();
+    bias[i] = (bias[i] - stats.mean) * scale - static_cast<float>(bend);
+    for (int j = 0; j < num_inputs(); ++j) {
+      const Reach reached = reach(j);
+      if (i < reached.begin || i >= reached.end) continue;
+      float* weight = params + unit_begin(j) + (i - reached.begin);
+      for (int c = 0; c < wire(j).num_columns(); ++c, weight += reached.width()) *weight *= scale;
+    }
+  }
+  return true;
 }
 
 // Weights N(2, 1) and biases -(inputs that the output reads), for inputs of mean 1/2; of the

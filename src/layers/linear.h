@@ -24,8 +24,9 @@ class Linear final : public Layer {
     int outputs = 1;
     int monotone_outputs = 0;
     Embedding embedding = Embedding::mixed;
-    bool starts_at_unit_scale = false;  // before a relu, where no range is fitted to the outputs
-    std::vector<int> closed = {};       // outputs whose weights of monotone wires are 0
+    bool feeds_relu = false;
+    float rate_scale = 1;
+    std::vector<int> closed = {};  // outputs whose weights of monotone wires are 0
   };
 
   Linear(std::vector<Wire> inputs, const Shape& shape);
@@ -56,9 +57,11 @@ class Linear final : public Layer {
   void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
                 float* grad_params, float* scratch) const override;
   void initialize(float* params, const InitialState& state) override;
+  bool adjust(float* params, std::span<const WireStats> outputs) const override;
   void project(float* unit_params, int unit, Projection how,
                const ChainWeights& weights) const override;
   float decay_scale(int unit) const override;
+  float rate_scale() const override { return shape_.rate_scale; }
   double largest_output(const float* params, double largest_input) const override;
 
   Reach reach(int input) const { return reach_of(wire(input), shape_); }

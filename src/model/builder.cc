@@ -191,15 +191,31 @@ class Builder {
     }
     if (spec.monotone_outputs > spec.outputs) fail("more monotone outputs than outputs");
     const LayerSpec* activation = next(false);
-    const bool before_relu = activation != nullptr && activation->kind == LayerKind::relu;
-    const Linear::Shape shape = {spec.outputs, spec.monotone_outputs, spec.embedding, before_relu,
-                                 gives_classes ? scores_.closed : std::vector<int>()};
+    const Linear::Shape shape = {
+        .outputs = spec.outputs,
+        .monotone_outputs = spec.monotone_outputs,
+        .embedding = spec.embedding,
+        .feeds_relu = activation != nullptr && activation->kind == LayerKind::relu,
+        .rate_scale = reads_relu() ? rate_behind_relus() : 1,
+        .closed = gives_classes ? scores_.closed : std::vector<int>()};
     charge(static_cast<std::uint64_t>(spec.outputs));
     for (const Wire& wire : wires_) {
       charge(static_cast<std::uint64_t>(wire.num_columns()) *
              Linear::reach_of(wire, shape).width());
     }
     push(spec, std::make_unique<Linear>(wires_, shape));
+  }
+
+  bool reads_relu() const { return at_ > 0 && written_[at_ - 1].kind == LayerKind::relu; }
+
+  // What a relu gives is positive, so a step moves all weights of an output together, and what
+  // arrives moves with them through all layers behind: the rate falls with the fan-in, and with
+  // the square of the number of layers.
+  float rate_behind_relus() const {
+    constexpr double kBearable = 200;  // at a rate of 0.01; measured up to 20 layers of 100
+    const auto layers =
+        static_cast<double>(std::ranges::count(written_, LayerKind::relu, &LayerSpec::kind));
+    return static_cast<float>(std::min(1.0, kBearable / (num_wires() * layers * layers)));
   }
 
   // G x S for a layer that reads that many wires.

@@ -151,7 +151,9 @@ TEST(SearchSpace, NothingIsSearchedThatDoesNothing) {
        {"weight_decay", "lattices", "lattice_size"},
        {"calibrator_hessian", "calibrator_laplacian", "continuous_keypoints", "keypoints",
         "lattice_noise", "input_keypoints", "monotone_share"}},
+      {"min-max-calibrated", {"calibrator_hessian", "input_keypoints", "lattices"}, {}},
       {"monotonic-dnn", {"weight_decay"}, {"calibrator_hessian", "lattices"}},
+      {"monotonic-dnn-calibrated", {"calibrator_hessian", "input_keypoints"}, {"lattices"}},
       {"dln-paper",
        {"calibrator_hessian", "lattices", "lattice_size"},
        {"continuous_keypoints", "keypoints", "input_keypoints", "inner_keypoints"}},
@@ -176,7 +178,8 @@ TEST(SearchSpace, RatesOfPiecesAndUnitsSpanThreeDecades) {
     const Dimension* rate = find(space, "learning_rate");
     return std::log10(rate->high / rate->low);
   };
-  for (const char* preset : {"min-max", "min-max(3x2)", "monotonic-dnn", "monotonic-dnn(20x100)"})
+  for (const char* preset : {"min-max", "min-max(3x2)", "min-max-calibrated", "monotonic-dnn",
+                             "monotonic-dnn(20x100)", "monotonic-dnn-calibrated"})
     EXPECT_GE(decades(preset), 3) << preset;
   for (const char* preset : {"dln", "dln-paper", "crystals"})
     EXPECT_LT(decades(preset), 2) << preset;

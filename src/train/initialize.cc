@@ -45,6 +45,16 @@ std::vector<WireStats> stats_of(const Sample& sample, int num_wires) {
   return stats;
 }
 
+Sample outputs_of(const Layer& layer, const float* params, const Sample& sample) {
+  std::vector<float> scratch(layer.scratch_size());
+  Sample outputs;
+  for (const std::vector<float>& tile : sample) {
+    outputs.emplace_back(static_cast<std::size_t>(layer.num_outputs()) * kTile);
+    layer.forward(params, tile.data(), outputs.back().data(), scratch.data());
+  }
+  return outputs;
+}
+
 }  // namespace
 
 void initialize(const Dataset& train, const Label& label, const SettledOptions& options,
@@ -59,12 +69,10 @@ void initialize(const Dataset& train, const Label& label, const SettledOptions& 
     for (int unit = 0; unit < layer.num_units(); ++unit) {
       layer.project(params + layer.unit_begin(unit), unit, Projection::exact, {});
     }
-    std::vector<float> scratch(layer.scratch_size());
-    for (std::vector<float>& tile : sample) {
-      std::vector<float> out(static_cast<std::size_t>(layer.num_outputs()) * kTile);
-      layer.forward(params, tile.data(), out.data(), scratch.data());
-      tile = std::move(out);
-    }
+    Sample out = outputs_of(layer, params, sample);
+    if (layer.adjust(params, stats_of(out, layer.num_outputs())))
+      out = outputs_of(layer, params, sample);
+    sample = std::move(out);
   }
 }
 

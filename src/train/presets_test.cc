@@ -13,6 +13,9 @@
 namespace espalier {
 namespace {
 
+using testing::Each;
+using testing::ElementsAre;
+
 std::vector<Feature> features(int count, int monotone) {
   std::vector<Feature> made;
   for (int f = 0; f < count; ++f) {
@@ -42,14 +45,21 @@ std::size_t parameters(const std::string& preset, int count, int monotone) {
 
 // The counts that the paper prints; its notes exclude Adult's DLN and the two monotonic DNNs.
 TEST(Presets, HaveThePapersParameterCounts) {
+  // Its crystals have 10 keypoints; ours as many as the rows feed.
+  const auto crystals = [](const std::string& size) {
+    const std::string layers =
+        resolved({.architecture = fmt::format("crystals({})", size)}).architecture;
+    const std::size_t at = layers.find("cal(150)");
+    return layers.substr(0, at) + "cal(10)" + layers.substr(at + 8);
+  };
   EXPECT_EQ(parameters("dln-paper(30x5)", 49, 19), 27903u);
   EXPECT_EQ(parameters("dln-paper(1x10)", 49, 19), 7303u);
   EXPECT_EQ(parameters("dln-paper(50x9)", 10, 10), 81601u);
   EXPECT_EQ(parameters("dln-paper(50x9)", 9, 9), 81051u);
-  EXPECT_EQ(parameters("crystals(80x7)", 49, 19), 15840u);
-  EXPECT_EQ(parameters("crystals(60x4)", 90, 4), 3360u);
-  EXPECT_EQ(parameters("crystals(10x7)", 10, 10), 1980u);
-  EXPECT_EQ(parameters("crystals(80x6)", 9, 9), 9920u);
+  EXPECT_EQ(parameters(crystals("80x7"), 49, 19), 15840u);
+  EXPECT_EQ(parameters(crystals("60x4"), 90, 4), 3360u);
+  EXPECT_EQ(parameters(crystals("10x7"), 10, 10), 1980u);
+  EXPECT_EQ(parameters(crystals("80x6"), 9, 9), 9920u);
   EXPECT_EQ(parameters("min-max(90x7)", 49, 19), 31500u);
   EXPECT_EQ(parameters("min-max(70x9)", 90, 4), 57330u);
   EXPECT_EQ(parameters("min-max(100x5)", 10, 10), 5500u);
@@ -140,17 +150,37 @@ TEST(Presets, OurRecipeIsThatOfEveryOtherArchitecture) {
   EXPECT_EQ(resolved({.architecture = "dln", .weight_decay = 0}).weight_decay, 0);
 }
 
-// Measured: on numbers 2x50 is a constant at 0.04 and trains at 0.01, 20x30 at 0.003 and 0.001.
-TEST(Presets, TheRateOfAMonotonicDnnFallsWithItsSize) {
-  const auto rate = [](const std::string& preset, std::size_t rows = 100000) {
-    return resolved({.architecture = preset}, rows).learning_rate;
+TEST(Presets, OfAMonotonicDnnTheLayersBehindAReluLearnTheSlowerTheLargerTheyAre) {
+  const auto scales = [](const std::string& preset) {
+    const Architecture architecture =
+        parse_architecture(resolved({.architecture = preset}).architecture);
+    const Network network(architecture, std::vector<Wire>(10), MonotoneCalibrators::required,
+                          Random(1));
+    std::vector<float> found;
+    for (int l = 0; l < network.num_layers(); ++l) {
+      if (network.architecture().layers[static_cast<std::size_t>(l)].kind == LayerKind::lin)
+        found.push_back(network.layer(l).rate_scale());
+    }
+    return found;
   };
-  EXPECT_EQ(rate("monotonic-dnn"), 0.01);
-  EXPECT_EQ(rate("monotonic-dnn", 500), 0.01);
-  EXPECT_EQ(rate("monotonic-dnn(1x1000)"), 0.002);
-  EXPECT_EQ(rate("monotonic-dnn(4x100)"), 0.0025);
-  EXPECT_LT(rate("monotonic-dnn(20x30)"), 0.001);
-  EXPECT_LT(rate("monotonic-dnn(20x100)"), 0.0003);
+  EXPECT_THAT(scales("monotonic-dnn"), ElementsAre(1, 1, 1));
+  EXPECT_THAT(scales("monotonic-dnn(1x1000)"), ElementsAre(1, 0.2f));
+  EXPECT_THAT(scales("monotonic-dnn(4x100)"), ElementsAre(1, 0.125f, 0.125f, 0.125f, 0.125f));
+  EXPECT_EQ(scales("monotonic-dnn(20x100)").back(), 0.005f);
+  EXPECT_THAT(scales("dln(3x2)"), Each(1));
+  for (const std::size_t rows : {500, 100000})
+    EXPECT_EQ(resolved({.architecture = "monotonic-dnn(20x100)"}, rows).learning_rate, 0.01);
+}
+
+TEST(Presets, TheCalibratedFormIsThePublishedOneBehindCalibrators) {
+  for (const char* preset : {"min-max", "monotonic-dnn"}) {
+    for (const char* size : {"", "(5x4)"}) {
+      const TrainOptions plain = resolved({.architecture = fmt::format("{}{}", preset, size)});
+      TrainOptions other = resolved({.architecture = fmt::format("{}-calibrated{}", preset, size)});
+      EXPECT_EQ(other.architecture, "cal(150) " + plain.architecture);
+      EXPECT_EQ(other.learning_rate, plain.learning_rate);
+    }
+  }
 }
 
 TEST(Presets, EveryRowOfTheEmbeddingReadsSomething) {
