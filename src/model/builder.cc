@@ -212,7 +212,7 @@ class Builder {
   // arrives moves with them through all layers behind: the rate falls with the fan-in, and with
   // the square of the number of layers.
   float rate_behind_relus() const {
-    constexpr double kBearable = 200;  // at a rate of 0.01; measured up to 20 layers of 100
+    constexpr double kBearable = 100;  // at a rate of 0.02; measured up to 20 layers of 100
     const auto layers =
         static_cast<double>(std::ranges::count(written_, LayerKind::relu, &LayerSpec::kind));
     return static_cast<float>(std::min(1.0, kBearable / (num_wires() * layers * layers)));

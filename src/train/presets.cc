@@ -182,7 +182,7 @@ std::string monotonic_dnn(const Request& request) {
 
 constexpr Recipe kOurs;
 constexpr Recipe kDeep = {.asks_the_table = true};
-constexpr Recipe kRelu = {.weight_decay = 0, .fixed_rate = 0.01};
+constexpr Recipe kRelu = {.weight_decay = 0, .fixed_rate = 0.02};
 constexpr Recipe kMinMax = {.weight_decay = 0, .rate = 4};  // a row moves one piece of the many
 constexpr Recipe kPaper = {.initialization = Initialization::paper,
                            .projection = Projection::admm,

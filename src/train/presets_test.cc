@@ -163,13 +163,14 @@ TEST(Presets, OfAMonotonicDnnTheLayersBehindAReluLearnTheSlowerTheLargerTheyAre)
     }
     return found;
   };
-  EXPECT_THAT(scales("monotonic-dnn"), ElementsAre(1, 1, 1));
-  EXPECT_THAT(scales("monotonic-dnn(1x1000)"), ElementsAre(1, 0.2f));
-  EXPECT_THAT(scales("monotonic-dnn(4x100)"), ElementsAre(1, 0.125f, 0.125f, 0.125f, 0.125f));
-  EXPECT_EQ(scales("monotonic-dnn(20x100)").back(), 0.005f);
+  EXPECT_THAT(scales("monotonic-dnn"), ElementsAre(1, 0.5f, 0.5f));
+  EXPECT_THAT(scales("monotonic-dnn(2x10)"), ElementsAre(1, 1, 1));
+  EXPECT_THAT(scales("monotonic-dnn(1x1000)"), ElementsAre(1, 0.1f));
+  EXPECT_THAT(scales("monotonic-dnn(4x100)"), ElementsAre(1, 0.0625f, 0.0625f, 0.0625f, 0.0625f));
+  EXPECT_EQ(scales("monotonic-dnn(20x100)").back(), 0.0025f);
   EXPECT_THAT(scales("dln(3x2)"), Each(1));
   for (const std::size_t rows : {500, 100000})
-    EXPECT_EQ(resolved({.architecture = "monotonic-dnn(20x100)"}, rows).learning_rate, 0.01);
+    EXPECT_EQ(resolved({.architecture = "monotonic-dnn(20x100)"}, rows).learning_rate, 0.02);
 }
 
 TEST(Presets, TheCalibratedFormIsThePublishedOneBehindCalibrators) {
