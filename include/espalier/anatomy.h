@@ -29,7 +29,7 @@ struct NamedWire {
   bool monotone = false;  ///< it never falls with what must raise the prediction
   /// Of schema().features, if the wire carries its cells as the table has them.
   const Feature* feature = nullptr;
-  /// Of schema().pairs, if the wire carries its codes; its name is then "first*second".
+  /// Of schema().pairs, if the wire carries its number; its name is then "first*second".
   const Pair* pair = nullptr;
 };
 
@@ -48,8 +48,17 @@ struct Curve {
   std::optional<float> missing;  ///< the output of a missing cell, if one was learned
 };
 
+/// What a pair with a monotone column passes: a table over both, linear between its vertices. Along
+/// a decreasing feature it counts from the largest value, so that it rises.
+struct PairTable {
+  std::size_t wire = 0;           ///< of the layer's inputs, whose `pair` has the vertices
+  bool rises[2] = {};             ///< whether it must rise along the first and the second feature
+  std::span<const float> values;  ///< [vertices of first][vertices of second]
+};
+
 struct CalibratorParts {
   std::vector<Curve> curves;  ///< categories that pass through to an embedding have none
+  std::vector<PairTable> tables;
 };
 
 /// What a linear embedding gives to one input: to a number its weights, to a category a row of

@@ -163,25 +163,37 @@ struct Label {
   std::size_t num_scores() const noexcept { return num_outputs() * num_levels(); }
 };
 
-/// Two free features crossed: a category that is made of their cells once these are encoded. Users
-/// give the two columns and nothing else.
+/// Cells of a grid are cut into so many steps along each column.
+inline constexpr int kGridSteps = 32;
+
+/// Two features together: one number, made of their cells once these are encoded. Users give the
+/// two columns and nothing else. Free features are crossed: the number is the code of a category.
+/// Where one has a direction it is the place of the row on a grid, over which the network has a
+/// table that never falls along the columns with a direction.
 struct Pair {
   /// A feature cut into bins. Bin b holds the encoded cells x with edges[b - 1] <= x < edges[b]:
   /// positions among the keypoints, of a category codes.
   struct Side {
-    std::size_t feature = 0;   ///< of Schema::features; its monotonicity is none
+    std::size_t feature = 0;   ///< of Schema::features
     std::vector<float> edges;  ///< strictly increasing, at least one
+    /// Of a grid: encoded cells where the table has a value, at least two, strictly increasing; -1
+    /// first if missing cells have one. Each way from one to the next is kGridSteps bins, and the
+    /// last one is a bin: the edges follow.
+    std::vector<std::int32_t> vertices = {};
 
     std::size_t num_bins() const noexcept { return edges.size() + 1; }
   };
   Side first;
   Side second;
-  /// The code of each cell of the grid, [bins of first][bins of second], at most shares.size(),
-  /// which is that of a cell unseen in training. Rare cells share one code.
-  std::vector<std::int32_t> codes;
-  /// The share of the training weight of each code. An unseen cell counts as the mean of the
-  /// trained ones with these weights.
-  std::vector<float> shares;
+  /// Crossed: the code of each cell of the grid, [bins of first][bins of second], at most
+  /// shares.size(), which is that of a cell unseen in training. Rare cells share one code.
+  std::vector<std::int32_t> codes = {};
+  /// Crossed: the share of the training weight of each code. An unseen cell counts as the mean of
+  /// the trained ones with these weights.
+  std::vector<float> shares = {};
+
+  /// Else it is crossed. The number of a row on a grid is its bin, [bins of first][bins of second].
+  bool is_grid() const noexcept { return codes.empty(); }
 };
 
 struct Schema {

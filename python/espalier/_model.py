@@ -49,10 +49,10 @@ class Lattice(NamedTuple):
 
 
 class Interaction(NamedTuple):
-    """A pair of columns that is crossed into a category."""
+    """A pair of columns that is crossed into a category, or has a table where one is monotone."""
 
     columns: tuple[str, str]
-    cells: tuple[list[str], list[str]]  #: one cell of each bin, as text; of missing cells empty
+    cells: tuple[list[str], list[str]]  #: a cell of each bin or vertex, as text; of missing empty
     scores: np.ndarray  #: float32, a score for each cell where the other columns are typical
     strength: float  #: the deviation of the scores from the nearest sum of two curves
 
@@ -268,7 +268,7 @@ class Model:
                 for wires, rises, vertices, *rest in self._core.lattices()]
 
     def interactions(self) -> list[Interaction]:
-        """The pairs of columns that are crossed, each with what it does to the score."""
+        """The pairs of columns that the model has, each with what it does to the score."""
         pairs = json.loads(self._core.inspect_json()).get("pairs", [])
         return [Interaction(tuple(pair["columns"]), tuple(pair["cells"]),
                             np.array(pair["scores"], dtype=np.float32), pair["strength"])

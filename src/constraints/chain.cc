@@ -20,7 +20,8 @@ constexpr std::size_t kBlocksOnStack = 256;
 
 // Each value starts a block; while the block before has a mean as high, the two merge. The means of
 // the blocks that are left rise strictly, so rounding them to float keeps their order.
-void pool(std::span<float> values, const ChainWeights& weights, std::span<Block> blocks) {
+template <class T, class Weights>
+void pool(std::span<T> values, const Weights& weights, std::span<Block> blocks) {
   std::size_t num_blocks = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     Block block = {weights[i] * values[i], weights[i], values[i], 1};
@@ -35,21 +36,30 @@ void pool(std::span<float> values, const ChainWeights& weights, std::span<Block>
   }
   auto out = values.begin();
   for (const Block& block : blocks.first(num_blocks)) {
-    out = std::fill_n(out, block.count, static_cast<float>(block.mean));
+    out = std::fill_n(out, block.count, static_cast<T>(block.mean));
+  }
+}
+
+template <class T, class Weights>
+void project(std::span<T> values, const Weights& weights) {
+  if (std::is_sorted(values.begin(), values.end())) return;
+  if (values.size() <= kBlocksOnStack) {
+    std::array<Block, kBlocksOnStack> blocks;
+    pool(values, weights, std::span(blocks));
+  } else {
+    std::vector<Block> blocks(values.size());
+    pool(values, weights, std::span(blocks));
   }
 }
 
 }  // namespace
 
 void project_chain(std::span<float> values, const ChainWeights& weights) {
-  if (std::is_sorted(values.begin(), values.end())) return;
-  if (values.size() <= kBlocksOnStack) {
-    std::array<Block, kBlocksOnStack> blocks;
-    pool(values, weights, blocks);
-  } else {
-    std::vector<Block> blocks(values.size());
-    pool(values, weights, blocks);
-  }
+  project(values, weights);
+}
+
+void project_chain(std::span<double> values, std::span<const double> weights) {
+  project(values, weights);
 }
 
 }  // namespace espalier

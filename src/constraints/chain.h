@@ -35,4 +35,7 @@ struct ChainWeights {
 // sequences.
 void project_chain(std::span<float> values, const ChainWeights& weights = {});
 
+// The same in double, with a weight for each value, all positive.
+void project_chain(std::span<double> values, std::span<const double> weights);
+
 }  // namespace espalier

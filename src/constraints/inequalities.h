@@ -25,7 +25,7 @@ struct Bounds {
 };
 
 /// Lines along which values never fall: each has `length` values, `step` apart. They begin at
-///   first + block * length * step + lane,   lane < lanes, block < blocks.
+///   first + block * pitch + lane,   lane < lanes, block < blocks.
 /// A calibrator is one line. The lines of a lattice along one dimension are blocks of as many lanes
 /// as its stride, [blocks][length][lanes]. A line with a negative step runs backwards: with it a
 /// curve can fall to a valley.
@@ -35,6 +35,16 @@ struct Rise {
   std::ptrdiff_t step = 1;
   std::size_t lanes = 1;
   std::size_t blocks = 1;
+  std::size_t pitch = 0;  // 0: length * step, blocks without a gap
+
+  /// Value k of a line.
+  std::size_t at(std::size_t block, std::size_t lane, std::size_t k) const {
+    const auto apart =
+        pitch > 0 ? static_cast<std::ptrdiff_t>(pitch) : static_cast<std::ptrdiff_t>(length) * step;
+    const auto along =
+        static_cast<std::ptrdiff_t>(block) * apart + static_cast<std::ptrdiff_t>(k) * step;
+    return first + lane + static_cast<std::size_t>(along);
+  }
 };
 
 struct InequalityList {
@@ -69,9 +79,8 @@ Check check_rise(std::span<const float> values, const Rise& rise, Visitor&& visi
   for (std::size_t block = 0; block < rise.blocks; ++block) {
     for (std::size_t k = 0; k + 1 < rise.length; ++k) {
       for (std::size_t lane = 0; lane < rise.lanes; ++lane) {
-        const auto along = static_cast<std::ptrdiff_t>(block * rise.length + k) * rise.step;
-        const std::size_t low = rise.first + lane + static_cast<std::size_t>(along);
-        const std::size_t high = low + static_cast<std::size_t>(rise.step);
+        const std::size_t low = rise.at(block, lane, k);
+        const std::size_t high = rise.at(block, lane, k + 1);
         check_inequality(check, {low, high, values[low], values[high]}, visit);
       }
     }

@@ -45,7 +45,8 @@ std::vector<float> edges_between_values(const std::vector<float>& sorted, std::s
 float encode_pair(const Pair& pair, const float* features) noexcept {
   const std::size_t i = bin_of(pair.first.edges, features[pair.first.feature]);
   const std::size_t j = bin_of(pair.second.edges, features[pair.second.feature]);
-  return static_cast<float>(pair.codes[i * pair.second.num_bins() + j]);
+  const std::size_t cell = i * pair.second.num_bins() + j;
+  return static_cast<float>(pair.is_grid() ? static_cast<std::int32_t>(cell) : pair.codes[cell]);
 }
 
 void append_pairs(std::span<const Pair> pairs, Dataset& data) {
@@ -116,6 +117,48 @@ Pair fit_pair(const Schema& schema, std::size_t first, std::size_t second, int b
     pair.shares.push_back(static_cast<float>(rest / total));
   }
   return pair;
+}
+
+bool needs_grid(const Schema& schema, std::size_t first, std::size_t second) {
+  const auto has_direction = [&](std::size_t feature) {
+    return schema.features[feature].monotonicity != Monotonicity::none;
+  };
+  return has_direction(first) || has_direction(second);
+}
+
+// Vertices are whole numbers and the steps a power of two: every edge is exact.
+std::vector<float> grid_edges(std::span<const std::int32_t> vertices) {
+  std::vector<float> edges;
+  for (std::size_t k = 1; k < vertices.size(); ++k) {
+    const auto lo = static_cast<float>(vertices[k - 1]), hi = static_cast<float>(vertices[k]);
+    for (int s = 1; s <= kGridSteps; ++s)
+      edges.push_back(lo + (hi - lo) * static_cast<float>(s) / kGridSteps);
+  }
+  return edges;
+}
+
+namespace {
+
+Pair::Side grid_side(const Schema& schema, std::size_t feature, int most) {
+  const Feature& own = schema.features[feature];
+  Pair::Side side{.feature = feature, .edges = {}};
+  if (own.learns_missing) side.vertices.push_back(-1);
+  // A category of one word has the unseen ones beside it.
+  const bool is_category = own.kind == FeatureKind::category;
+  const auto places = static_cast<std::int32_t>(
+      is_category ? std::max<std::size_t>(own.words.size(), 2) : own.keypoints.size());
+  const std::int32_t count = std::min(places, most);
+  for (std::int32_t v = 0; v < count; ++v)
+    side.vertices.push_back(is_category ? v : v * (places - 1) / (count - 1));
+  side.edges = grid_edges(side.vertices);
+  return side;
+}
+
+}  // namespace
+
+Pair fit_grid(const Schema& schema, std::size_t first, std::size_t second, int vertices) {
+  return {.first = grid_side(schema, first, vertices),
+          .second = grid_side(schema, second, vertices)};
 }
 
 std::string name_of(const Pair& pair, const Schema& schema) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs of features as crossed categories, made of the encoded cells of a row: each side is cut into
-// bins, and the cell of the grid has a code.
+// Pairs of features as one number, made of the encoded cells of a row: each side is cut into bins.
 //
-//   code = codes[i * bins of second + j], i and j the number of edges that are <= the encoded cell
+//   crossed   codes[i * bins of second + j], i and j the number of edges that are <= the encoded cell
+//   grid      i * bins of second + j
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ inline std::size_t bin_of(std::span<const float> edges, float cell) noexcept {
                                   edges.begin());
 }
 
-/// The code of a pair for a row of encoded features.
+/// The number of a pair for a row of encoded features.
 float encode_pair(const Pair& pair, const float* features) noexcept;
 
 /// Widens the rows of a dataset by the codes of some pairs.
@@ -42,6 +42,19 @@ Pair::Side fit_side(const Schema& schema, std::size_t feature, int bins, const D
 /// heaviest `most_codes`.
 Pair fit_pair(const Schema& schema, std::size_t first, std::size_t second, int bins, int most_codes,
               const Dataset& data);
+
+/// Whether the pair of two features is a grid: one of them has a direction.
+bool needs_grid(const Schema& schema, std::size_t first, std::size_t second);
+
+/// The edges between the vertices of a grid.
+std::vector<float> grid_edges(std::span<const std::int32_t> vertices);
+
+/// More vertices a side than the codes of a grid have room for.
+inline constexpr int kMostVertices = 64;
+
+/// The grid of two features, at most `vertices` a side, missing cells apart: keypoints evenly among
+/// all of a number, the heaviest words of a category, of which the last stands for all others too.
+Pair fit_grid(const Schema& schema, std::size_t first, std::size_t second, int vertices);
 
 /// "longitude*latitude"
 std::string name_of(const Pair& pair, const Schema& schema);

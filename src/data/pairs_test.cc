@@ -112,6 +112,43 @@ TEST(Pairs, RareCellsShareACode) {
   EXPECT_NEAR(pair.shares[2], 2.0 / 11, 1e-6);
 }
 
+// The place of a grid: its vertices along both columns lie kGridSteps apart, missing cells and words
+// among them, and between them it counts steps, never down when the cell rises.
+TEST(Pairs, AGridCountsStepsBetweenItsVertices) {
+  Schema schema = three_features();
+  schema.features[0].monotonicity = Monotonicity::decreasing;
+  EXPECT_TRUE(needs_grid(schema, 2, 0));
+  EXPECT_FALSE(needs_grid(schema, 1, 2));
+  for (const int most : {2, 3, 4, 9}) {
+    for (std::size_t f = 0; f < 3; ++f) {
+      const std::size_t other = f == 0 ? 1 : 0;
+      const Pair pair = fit_grid(schema, f, other, most);
+      ASSERT_TRUE(pair.is_grid());
+      const std::vector<std::int32_t>& vertices = pair.first.vertices;
+      const auto place = [&](float x) {
+        float cells[3] = {0, 0, 0};
+        cells[f] = x;
+        const float rest = static_cast<float>(bin_of(pair.second.edges, 0));
+        return (encode_pair(pair, cells) - rest) / static_cast<float>(pair.second.num_bins());
+      };
+      EXPECT_LE(vertices.size(), static_cast<std::size_t>(most) + (f == 1 ? 1 : 0));
+      EXPECT_EQ(vertices.front(), f == 1 ? -1 : 0);
+      EXPECT_EQ(place(1000),
+                static_cast<float>(kGridSteps) * static_cast<float>(vertices.size() - 1));
+      for (std::size_t k = 0; k < vertices.size(); ++k) {
+        const auto x = static_cast<float>(vertices[k]);
+        EXPECT_EQ(place(x), static_cast<float>(k) * kGridSteps) << f << ' ' << k;
+        if (k + 1 < vertices.size() && f != 2 && vertices[k] >= 0) {
+          const float half = (x + static_cast<float>(vertices[k + 1])) / 2;
+          EXPECT_EQ(place(half), (static_cast<float>(k) + 0.5f) * kGridSteps);
+          EXPECT_EQ(place(std::nextafter(half, 0.0f)),
+                    (static_cast<float>(k) + 0.5f) * kGridSteps - 1);
+        }
+      }
+    }
+  }
+}
+
 TEST(Pairs, TablesAreEncodedAsDatasetsAreWidened) {
   const Table table = simulate({.rows = 500});
   Schema schema;
@@ -122,12 +159,13 @@ TEST(Pairs, TablesAreEncodedAsDatasetsAreWidened) {
       {.name = "region", .kind = FeatureKind::category, .words = {"north", "south"}});
   Dataset widened = encode_features(schema, table, all_rows(table));
   const std::vector<Pair> pairs = {fit_pair(schema, 0, 1, 9, 1000, widened),
-                                   fit_pair(schema, 2, 0, 5, 1000, widened)};
+                                   fit_pair(schema, 2, 0, 5, 1000, widened),
+                                   fit_grid(schema, 0, 2, 3)};
   append_pairs(pairs, widened);
   schema.pairs = pairs;
   const Dataset encoded = encode_features(schema, table, all_rows(table));
-  EXPECT_EQ(widened.num_features, 5u);
-  EXPECT_EQ(encoded.num_features, 5u);
+  EXPECT_EQ(widened.num_features, 6u);
+  EXPECT_EQ(encoded.num_features, 6u);
   EXPECT_EQ(encoded.cells, widened.cells);
   const Rows rows = all_rows(table);
   EXPECT_EQ(encode_and_free(schema, table, {&rows}).front().cells, widened.cells);

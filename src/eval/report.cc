@@ -32,6 +32,15 @@ Json to_json(const Curve& curve, const LayerAnatomy& layer) {
   return json;
 }
 
+Json to_json(const PairTable& table, const LayerAnatomy& layer) {
+  const NamedWire& wire = layer.inputs[table.wire];
+  return {
+      {"wire", wire.name},
+      {"rises", Json::array({table.rises[0], table.rises[1]})},
+      {"sizes", Json::array({wire.pair->first.vertices.size(), wire.pair->second.vertices.size()})},
+      {"values", list(table.values)}};
+}
+
 Json to_json(const LatticeTable& lattice, Interpolation interpolation, const LayerAnatomy& layer) {
   std::vector<std::string> names;
   for (std::size_t d = 0; d < lattice.sizes.size(); ++d)
@@ -51,6 +60,7 @@ struct PartsToJson {
   void operator()(const CalibratorParts& parts) const {
     Json& curves = json["calibrators"] = Json::array();
     for (const Curve& curve : parts.curves) curves.push_back(to_json(curve, layer));
+    for (const PairTable& table : parts.tables) json["tables"].push_back(to_json(table, layer));
   }
   void operator()(const EmbeddingParts& parts) const {
     Json inputs = Json::array();
@@ -101,6 +111,14 @@ Json to_json(const Feature& feature) {
   return json;
 }
 
+const char* kind_of(const Pair& pair) { return pair.is_grid() ? "table" : "crossed"; }
+
+// Codes of a crossed category, vertices of a table.
+std::size_t num_values(const Pair& pair) {
+  return pair.is_grid() ? pair.first.vertices.size() * pair.second.vertices.size()
+                        : pair.shares.size();
+}
+
 Json to_json(const Pair& pair, const Schema& schema, const Surface& surface) {
   Json scores = Json::array();
   const auto width = static_cast<std::ptrdiff_t>(surface.second.size());
@@ -108,22 +126,26 @@ Json to_json(const Pair& pair, const Schema& schema, const Surface& surface) {
     scores.push_back(std::vector<float>(row, row + width));
   return {{"columns", Json::array({schema.features[pair.first.feature].name,
                                    schema.features[pair.second.feature].name})},
+          {"kind", kind_of(pair)},
           {"cells", Json::array({Json(surface.first), Json(surface.second)})},
-          {"codes", pair.shares.size()},
+          {"codes", num_values(pair)},
           {"scores", scores},
           {"strength", surface.strength}};
 }
 
-// The pairs of features that are crossed, if there are any.
+// The pairs of features, if there are any.
 void append_pairs(const Model& model, std::string& out) {
   const Schema& schema = model.schema();
   if (schema.pairs.empty()) return;
   const Predictor predictor(model);
-  out += fmt::format("\n{:<40} {:<10} {:<8} {}\n", "pair", "bins", "codes", "strength");
+  out += fmt::format("\n{:<40} {:<8} {:<10} {:<8} {}\n", "pair", "kind", "cells", "values",
+                     "strength");
   for (const Pair& pair : schema.pairs) {
-    out += fmt::format("{:<40} {:<10} {:<8} {:.3g}\n", escape_controls(name_of(pair, schema)),
-                       fmt::format("{} x {}", pair.first.num_bins(), pair.second.num_bins()),
-                       pair.shares.size(), surface_of(predictor, pair).strength);
+    const Surface surface = surface_of(predictor, pair);
+    out += fmt::format("{:<40} {:<8} {:<10} {:<8} {:.3g}\n", escape_controls(name_of(pair, schema)),
+                       kind_of(pair),
+                       fmt::format("{} x {}", surface.first.size(), surface.second.size()),
+                       num_values(pair), surface.strength);
   }
 }
 

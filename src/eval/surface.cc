@@ -20,8 +20,28 @@ float value_at(const std::vector<float>& keypoints, double position) {
   return static_cast<float>(lo + (position - static_cast<double>(k)) * (hi - lo));
 }
 
+// A raw cell of each vertex of a side; missing ones first, then as values rise.
+std::vector<float> cells_of_vertices(const Pair::Side& side, const Feature& feature) {
+  std::vector<float> cells;
+  for (const std::int32_t vertex : side.vertices) {
+    if (feature.kind == FeatureKind::category) {
+      cells.push_back(static_cast<float>(vertex));
+    } else if (vertex < 0) {
+      cells.push_back(kNan);
+    } else {
+      const auto place = static_cast<std::size_t>(vertex), size = feature.keypoints.size();
+      const bool turned = feature.monotonicity == Monotonicity::decreasing;
+      cells.push_back(feature.keypoints[turned ? size - 1 - place : place]);
+    }
+  }
+  if (feature.monotonicity == Monotonicity::decreasing)
+    std::reverse(cells.begin() + (std::isnan(cells.front()) ? 1 : 0), cells.end());
+  return cells;
+}
+
 // A raw cell of each bin of a side.
 std::vector<float> cells_of(const Pair::Side& side, const Feature& feature) {
+  if (!side.vertices.empty()) return cells_of_vertices(side, feature);
   std::vector<float> cells;
   for (std::size_t b = 0; b < side.num_bins(); ++b) {
     if (feature.kind == FeatureKind::category) {
@@ -48,8 +68,10 @@ std::string text_of(float cell, const Feature& feature) {
   return code < feature.words.size() ? feature.words[code] : "(unseen)";
 }
 
-// The weight of each cell of the grid: that of its code, shared by the cells that have it.
-std::vector<double> weights_of(const Pair& pair) {
+// The weight of each cell of the surface: that of its code, shared by the cells that have it; those
+// of a table weigh the same.
+std::vector<double> weights_of(const Pair& pair, const Surface& surface) {
+  if (pair.is_grid()) return std::vector<double>(surface.scores.size(), 1);
   std::vector<double> cells_with(pair.shares.size() + 1), weights;
   for (const std::int32_t code : pair.codes) ++cells_with[static_cast<std::size_t>(code)];
   for (const std::int32_t each : pair.codes) {
@@ -79,10 +101,10 @@ void centre(std::vector<double>& table, const std::vector<double>& weights, std:
 // Centring rows and columns in turn leaves what no sum of two curves explains.
 double strength_of(const Surface& surface, const Pair& pair) {
   constexpr int kTurns = 20;
-  const std::vector<double> weights = weights_of(pair);
+  const std::vector<double> weights = weights_of(pair, surface);
   std::vector<double> rest(surface.scores.begin(), surface.scores.end());
   for (int turn = 0; turn < 2 * kTurns; ++turn)
-    centre(rest, weights, pair.first.num_bins(), pair.second.num_bins(), turn % 2 == 0);
+    centre(rest, weights, surface.first.size(), surface.second.size(), turn % 2 == 0);
   double sum = 0, total = 0;
   for (std::size_t i = 0; i < rest.size(); ++i) {
     sum += weights[i] * rest[i] * rest[i];

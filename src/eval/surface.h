@@ -13,11 +13,12 @@ namespace espalier {
 
 struct Surface {
   /// One cell for each bin, as a table has it: a number in the middle of the bin, or a word; of a
-  /// missing cell empty.
+  /// missing cell empty. Of a pair with a monotone column one for each vertex.
   std::vector<std::string> first;
   std::vector<std::string> second;
   std::vector<float> scores;  // [bins of first][bins of second], the first of several
-  /// The deviation, over the training weight, of the score from the nearest sum of both columns.
+  /// The deviation, over the training weight, of the score from the nearest sum of both columns;
+  /// over the vertices alike where a column is monotone.
   double strength = 0;
 };
 

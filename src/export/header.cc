@@ -133,7 +133,7 @@ std::string print_cells(const Program& program, const Schema& schema, Numbers& n
   return fmt::format("inline constexpr Cell cells[] = {{\n{}}};\n\n", entries);
 }
 
-// The categories that pairs of cells make, if there are any.
+// What pairs of cells make, if there are any.
 std::string print_pairs(const Program& program, const Schema& schema, Numbers& numbers) {
   if (program.pairs.empty()) return "";
   std::string codes, entries;
@@ -143,11 +143,14 @@ std::string print_pairs(const Program& program, const Schema& schema, Numbers& n
     const std::size_t first = numbers.add(fmt::format("first bins of {}", name), pair.first_edges);
     const std::size_t second =
         numbers.add(fmt::format("second bins of {}", name), pair.second_edges);
-    codes += fmt::format("// {}\ninline constexpr std::int32_t pair_codes_{}[] = {{{}}};\n", name,
-                         p, list_of(pair.codes));
-    entries += fmt::format("    {{{}, {}, numbers + {}, {}, numbers + {}, {}, pair_codes_{}}},\n",
-                           pair.first, pair.second, first, pair.first_edges.size(), second,
-                           pair.second_edges.size(), p);
+    if (!pair.codes.empty()) {
+      codes += fmt::format("// {}\ninline constexpr std::int32_t pair_codes_{}[] = {{{}}};\n", name,
+                           p, list_of(pair.codes));
+    }
+    entries +=
+        fmt::format("    {{{}, {}, numbers + {}, {}, numbers + {}, {}, {}}},\n", pair.first,
+                    pair.second, first, pair.first_edges.size(), second, pair.second_edges.size(),
+                    pair.codes.empty() ? "nullptr" : fmt::format("pair_codes_{}", p));
   }
   return fmt::format("{}inline constexpr PairCell pairs[] = {{\n{}}};\n\n", codes, entries);
 }

@@ -69,19 +69,20 @@ class StepWriter {
   }
 
   Value write(const CellStep& step) {
-    std::vector<std::size_t> by_kind[3];
+    std::vector<std::size_t> by_kind[4];
     for (std::size_t i = 0; i < step.cells.size(); ++i)
       by_kind[static_cast<std::size_t>(step.cells[i].kind)].push_back(i);
     std::vector<Value> parts;
     std::vector<std::size_t> order;  // wires as the parts have them
-    for (const CellTable::Kind kind :
-         {CellTable::Kind::position, CellTable::Kind::category, CellTable::Kind::pass}) {
+    for (const CellTable::Kind kind : {CellTable::Kind::position, CellTable::Kind::category,
+                                       CellTable::Kind::grid, CellTable::Kind::pass}) {
       const std::vector<std::size_t>& wires = by_kind[static_cast<std::size_t>(kind)];
       if (wires.empty()) continue;
       order.insert(order.end(), wires.begin(), wires.end());
       const Value own = graph_.columns(in_, wires);
       parts.push_back(kind == CellTable::Kind::position   ? positions(step, wires, own)
                       : kind == CellTable::Kind::category ? categories(step, wires, own)
+                      : kind == CellTable::Kind::grid     ? grids(step, wires, own)
                                                           : own);
     }
     const Value all = graph_.apply("Concat", parts, {{"axis", std::int64_t{1}}});
@@ -112,6 +113,43 @@ class StepWriter {
     for (const std::size_t wire : wires) tables.add(step.cells[wire].table, step.cells[wire].back);
     const Value index = add_to(graph_.cast(x, Type::int64), integers(tables.begins));
     return back(tables, graph_.apply("Gather", {floats(tables.values), index}));
+  }
+
+  // Where whole steps p along a column of each grid lie: its last vertex below, and how far beyond.
+  std::pair<Value, Value> along_grids(const Value& p, const std::vector<float>& step_sizes,
+                                      const std::vector<float>& last_segments) {
+    const Value x = times(graph_.cast(p, Type::float32), floats(step_sizes));  // exact
+    const Value k = graph_.apply("Min", {graph_.apply("Floor", {x}), floats(last_segments)});
+    return {graph_.cast(k, Type::int64), minus(x, k)};
+  }
+
+  Value grids(const CellStep& step, const std::vector<std::size_t>& wires, const Value& x) {
+    Tables tables;
+    Integers widths, columns;
+    std::vector<float> step_sizes, last_rows, last_columns;
+    for (const std::size_t wire : wires) {
+      const CellTable& cell = step.cells[wire];
+      tables.add(cell.table, cell.back);
+      widths.push_back((cell.columns - 1) * cell.steps + 1);
+      columns.push_back(cell.columns);
+      step_sizes.push_back(1 / static_cast<float>(cell.steps));
+      last_rows.push_back(static_cast<float>(cell.rows - 2));
+      last_columns.push_back(static_cast<float>(cell.columns - 2));
+    }
+    const Value code = graph_.cast(x, Type::int64);
+    const Value p = graph_.apply("Div", {code, integers(widths)});
+    const Value q = minus(code, times(p, integers(widths)));
+    const auto [k, t] = along_grids(p, step_sizes, last_rows);
+    const auto [l, u] = along_grids(q, step_sizes, last_columns);
+    const Value values = floats(tables.values);
+    const Value at = add_to(add_to(times(k, integers(columns)), l), integers(tables.begins));
+    Value ends[2];
+    for (Value& end : ends) {
+      const Value from = &end == ends ? at : add_to(at, integers(columns));
+      end = between(u, graph_.apply("Gather", {values, from}),
+                    graph_.apply("Gather", {values, add_to(from, integers({1}))}));
+    }
+    return back(tables, between(t, ends[0], ends[1]));
   }
 
   Value write(const CalibratorStep& step) {
@@ -321,6 +359,7 @@ OnnxGraph::Value encode_pair(OnnxGraph& graph, const OnnxGraph::Value& features,
   const Value row =
       graph.apply("Mul", {bin(pair.first, pair.first_edges), graph.integers(width, {1})});
   const Value cell = graph.apply("Add", {row, bin(pair.second, pair.second_edges)});
+  if (pair.codes.empty()) return graph.cast(cell, Type::float32);
   const std::vector<float> codes(pair.codes.begin(), pair.codes.end());
   return graph.apply("Gather", {graph.floats(codes, {codes.size()}), cell});
 }

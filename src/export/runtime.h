@@ -77,7 +77,7 @@ ESPALIER_EXPORT_INLINE float encode(const Cell& cell, float x) noexcept {
   return static_cast<float>(cell.turned ? last - position : position);
 }
 
-// A category made of two encoded cells: the code of their cell in a grid of bins.
+// A whole number made of two encoded cells: their cell in a grid of bins, or its code.
 struct PairCell {
   std::size_t first;
   std::size_t second;
@@ -85,7 +85,7 @@ struct PairCell {
   std::int32_t first_size;
   const float* second_edges;
   std::int32_t second_size;
-  const std::int32_t* codes;  // [first_size + 1][second_size + 1]
+  const std::int32_t* codes;  // [first_size + 1][second_size + 1], null: the cell itself
 };
 
 ESPALIER_EXPORT_INLINE float encode(const PairCell& pair, const float* encoded) noexcept {
@@ -94,7 +94,8 @@ ESPALIER_EXPORT_INLINE float encode(const PairCell& pair, const float* encoded) 
   };
   const auto i = bin(pair.first_edges, pair.first_size, encoded[pair.first]);
   const auto j = bin(pair.second_edges, pair.second_size, encoded[pair.second]);
-  return static_cast<float>(pair.codes[i * (pair.second_size + 1) + j]);
+  const auto cell = i * (pair.second_size + 1) + j;
+  return pair.codes == nullptr ? static_cast<float>(cell) : static_cast<float>(pair.codes[cell]);
 }
 
 // Back from [1, 2] to the units of a table.
@@ -111,15 +112,36 @@ ESPALIER_EXPORT_INLINE float read_table(const float* table, std::int32_t last, f
 // A first calibrator.
 struct CellTable {
   const float* table;      // null: the cell passes
-  std::int32_t keypoints;  // 0: a category
+  std::int32_t keypoints;  // 0: a category or a grid
   float low;
   float range;
+  std::int32_t rows;  // of a grid: table[rows][columns]
+  std::int32_t columns;
+  std::int32_t steps;
 };
+
+// A table over two cells, whose places x holds.
+ESPALIER_EXPORT_INLINE float read_grid(const CellTable& cell, std::int32_t x) noexcept {
+  const std::int32_t width = (cell.columns - 1) * cell.steps + 1;
+  const std::int32_t p = x / width, q = x % width;
+  const std::int32_t k = std::min(p / cell.steps, cell.rows - 2);
+  const std::int32_t l = std::min(q / cell.steps, cell.columns - 2);
+  const float step = 1 / static_cast<float>(cell.steps);
+  const float t = static_cast<float>(p - k * cell.steps) * step;
+  const float u = static_cast<float>(q - l * cell.steps) * step;
+  const float* const low = cell.table + k * cell.columns + l;
+  const float* const high = low + cell.columns;
+  const float a = std::fma(u, low[1] - low[0], low[0]);
+  const float b = std::fma(u, high[1] - high[0], high[0]);
+  return std::fma(t, b - a, a);
+}
 
 ESPALIER_EXPORT_INLINE float through(const CellTable& cell, float x) noexcept {
   if (cell.table == nullptr) return x;
   float y;
-  if (cell.keypoints == 0) {
+  if (cell.rows > 0) {
+    y = read_grid(cell, static_cast<std::int32_t>(x));
+  } else if (cell.keypoints == 0) {
     y = cell.table[static_cast<std::size_t>(x)];
   } else {
     y = x < 0 ? cell.table[cell.keypoints] : read_table(cell.table, cell.keypoints - 1, x);

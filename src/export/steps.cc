@@ -74,13 +74,14 @@ class StepPrinter {
     for (std::size_t i = 0; i < step.cells.size(); ++i) {
       const CellTable& cell = step.cells[i];
       if (cell.kind == CellTable::Kind::pass) {
-        entries += "    {nullptr, 0, 0, 0},\n";
+        entries += "    {nullptr, 0, 0, 0, 0, 0, 0},\n";
         continue;
       }
       const std::size_t begin = numbers_.add(title(fmt::format("table of cell {}", i)), cell.table);
-      entries += fmt::format("    {{numbers + {}, {}, {}, {}}},\n", begin,
-                             cell.kind == CellTable::Kind::category ? 0 : cell.keypoints,
-                             float_literal(cell.back.low), float_literal(cell.back.range));
+      entries += fmt::format("    {{numbers + {}, {}, {}, {}, {}, {}, {}}},\n", begin,
+                             cell.kind == CellTable::Kind::position ? cell.keypoints : 0,
+                             float_literal(cell.back.low), float_literal(cell.back.range),
+                             cell.rows, cell.columns, cell.steps);
     }
     const std::string name = table_name("cell_tables");
     table("CellTable", name, entries);

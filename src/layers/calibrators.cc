@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "constraints/chain.h"
+#include "constraints/grid.h"
 #include "layers/kernels.h"
 
 namespace espalier {
@@ -29,6 +30,24 @@ void pick_values(const float* values, const Wire& wire, const float* codes, floa
   }
 }
 
+// Values b that lie `step` apart: (b[k+1] - b[k])^2 and (b[k] - 2 b[k+1] + b[k+2])^2.
+void penalize_line(const float* b, float* grad, std::size_t step, std::size_t length,
+                   const Penalties& penalties) {
+  for (std::size_t k = 0; k + 1 < length; ++k) {
+    const std::size_t i = k * step, j = i + step;
+    const float d = 2 * penalties.calibrator_laplacian * (b[j] - b[i]);
+    grad[i] -= d;
+    grad[j] += d;
+  }
+  for (std::size_t k = 0; k + 2 < length; ++k) {
+    const std::size_t h = k * step, i = h + step, j = i + step;
+    const float d = 2 * penalties.calibrator_hessian * (b[h] - 2 * b[i] + b[j]);
+    grad[h] += d;
+    grad[i] -= 2 * d;
+    grad[j] += d;
+  }
+}
+
 }  // namespace
 
 Calibrators::Calibrators(std::vector<Wire> inputs, const Shape& shape)
@@ -39,6 +58,7 @@ Calibrators::Calibrators(std::vector<Wire> inputs, const Shape& shape)
     if (shape_.bounds == OutputBounds::unit_interval)
       require(Bounds{.count = unit_size(u), .lo = 0, .hi = 1});
     if (rises(u)) require(Rise{.length = static_cast<std::size_t>(keypoints(u))});
+    for (const Rise& rise : rises_of(wire(u).grid)) require(rise);
     outputs_.push_back(kind(u) == UnitKind::pass
                            ? wire(u)
                            : Wire{.monotone = wire(u).monotone,
@@ -49,6 +69,7 @@ Calibrators::Calibrators(std::vector<Wire> inputs, const Shape& shape)
 }
 
 std::size_t Calibrators::num_params_of(const Wire& wire, const Shape& shape) {
+  if (wire.is_grid()) return wire.grid.num_vertices();
   if (wire.is_category()) return shape.categories == CategoryWires::pass ? 0 : wire.shares.size();
   if (wire.keypoints > 0)
     return static_cast<std::size_t>(wire.keypoints) + (wire.learns_missing ? 1 : 0);
@@ -56,6 +77,7 @@ std::size_t Calibrators::num_params_of(const Wire& wire, const Shape& shape) {
 }
 
 Calibrators::UnitKind Calibrators::kind(int unit) const {
+  if (wire(unit).is_grid()) return UnitKind::grid;
   if (wire(unit).is_category()) {
     return shape_.categories == CategoryWires::pass ? UnitKind::pass : UnitKind::category;
   }
@@ -110,6 +132,8 @@ void Calibrators::evaluate(const float* params, const double* in, double* out) c
     } else if (kind(u) == UnitKind::category) {
       const auto code = static_cast<std::size_t>(x);
       out[u] = code < wire(u).shares.size() ? table[code] : mean_over(wire(u).shares, table);
+    } else if (kind(u) == UnitKind::grid) {
+      out[u] = grid_at(wire(u).grid, table, static_cast<int>(x));
     } else if (kind(u) == UnitKind::position && wire(u).learns_missing && x < 0) {
       out[u] = table[keypoints(u)];
     } else {
@@ -133,6 +157,8 @@ void Calibrators::forward(const float* params, const float* in, float* out, floa
       std::copy_n(in, kTile, out);
     } else if (kind(u) == UnitKind::category) {
       pick_values(table, wire(u), in, scratch + 2 * u, out);
+    } else if (kind(u) == UnitKind::grid) {
+      grid_forward(wire(u).grid, table, in, out);
     } else {
       interpolate(table, last, in, out);
       for (int r = 0; wire(u).learns_missing && r < kTile; ++r) {
@@ -154,6 +180,8 @@ void Calibrators::backward(const float* params, const float* in, const float* gr
         const int c = static_cast<int>(in[r]);
         if (c < wire(u).num_categories()) grad[c] += grad_out[r];
       }
+    } else if (kind(u) == UnitKind::grid) {
+      grid_backward(wire(u).grid, in, grad_out, grad);
     } else if (kind(u) == UnitKind::position) {
       interpolate_backward(last, in, grad_out, grad);
       for (int r = 0; wire(u).learns_missing && r < kTile; ++r) {
@@ -174,6 +202,11 @@ void Calibrators::initialize(float* params, const InitialState& state) {
     }
     // A straight line from 0 to 1; around 0 where the output has no bounds.
     const float shift = shape_.bounds == OutputBounds::none ? 0.5f : 0.0f;
+    if (kind(u) == UnitKind::grid) {
+      start_grid(wire(u).grid, table);
+      for (std::size_t i = 0; i < unit_size(u); ++i) table[i] -= shift;
+      continue;
+    }
     const int last = keypoints(u) - 1;
     for (int k = 0; k <= last; ++k)
       table[k] = static_cast<float>(k) / static_cast<float>(last) - shift;
@@ -188,24 +221,21 @@ void Calibrators::project(float* unit_params, int unit, Projection,
                           const ChainWeights& weights) const {
   const std::span<float> table(unit_params, unit_size(unit));
   const InequalityList list = inequalities(unit);
-  for (const Rise& rise : list.rises) project_chain(table.first(rise.length), weights);
+  if (kind(unit) == UnitKind::grid) {
+    project_grid(table, list.rises, weights);
+  } else {
+    for (const Rise& rise : list.rises) project_chain(table.first(rise.length), weights);
+  }
   for (const Bounds& bounds : list.bounds) clip(table, bounds);
 }
 
 void Calibrators::penalize(const float* unit_params, float* unit_grad, int unit,
                            const Penalties& penalties) const {
-  const float* b = unit_params;
-  for (int k = 0; k + 1 < keypoints(unit); ++k) {  // (b[k+1] - b[k])^2
-    const float d = 2 * penalties.calibrator_laplacian * (b[k + 1] - b[k]);
-    unit_grad[k] -= d;
-    unit_grad[k + 1] += d;
-  }
-  for (int k = 0; k + 2 < keypoints(unit); ++k) {  // (b[k] - 2 b[k+1] + b[k+2])^2
-    const float d = 2 * penalties.calibrator_hessian * (b[k] - 2 * b[k + 1] + b[k + 2]);
-    unit_grad[k] += d;
-    unit_grad[k + 1] -= 2 * d;
-    unit_grad[k + 2] += d;
-  }
+  const auto along = [&](std::size_t first, std::size_t step, std::size_t length) {
+    penalize_line(unit_params + first, unit_grad + first, step, length, penalties);
+  };
+  if (kind(unit) == UnitKind::grid) return for_each_smooth_line(wire(unit).grid, along);
+  along(0, 1, static_cast<std::size_t>(keypoints(unit)));
 }
 
 float Calibrators::rate_scale() const {

@@ -5,8 +5,8 @@
 //
 // A raw number arrives as its position k + t among the keypoints of its feature, or as "missing",
 // which has an output of its own. A raw category has a learned value per category, or, before a
-// linear layer, passes through to be looked up there. Any other wire has uniform keypoints over a
-// range.
+// linear layer, passes through to be looked up there. A raw grid has a table over two columns, see
+// layers/grid.h. Any other wire has uniform keypoints over a range.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class Calibrators final : public Layer {
 
   /// Whether the inputs are cells of the table; else they are the outputs of another layer.
   bool reads_table() const;
-  /// Unit u: keypoints (0: a category or a wire that passes) and whether it must rise.
+  /// Unit u: keypoints (0: a category, a grid or a wire that passes) and whether they must rise.
   int keypoints(int unit) const;
   bool rises(int unit) const;
   /// The range of a wire that is not raw.
@@ -63,7 +63,7 @@ class Calibrators final : public Layer {
  private:
   UnitWords unit_words() const override { return {"calibrator", "output"}; }
 
-  enum class UnitKind { position, uniform, category, pass };
+  enum class UnitKind { position, uniform, category, pass, grid };
   UnitKind kind(int unit) const;
   UniformUnits uniform(const float* params) const;
   const Wire& wire(int unit) const { return inputs()[static_cast<std::size_t>(unit)]; }

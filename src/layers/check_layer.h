@@ -21,6 +21,8 @@ inline std::vector<float> random_tile(const Layer& layer, Random& random, double
       if (wire.is_category()) x = static_cast<double>(random.below(wire.shares.size() + 1));
       if (wire.keypoints > 0) x = (wire.keypoints - 1) * random.uniform();
       if (wire.learns_missing && random.uniform() < 0.2) x = -1;
+      if (wire.is_grid())
+        x = static_cast<double>(random.below(static_cast<std::uint64_t>(wire.grid.num_codes())));
       tile.push_back(static_cast<float>(x));
     }
   }
@@ -97,7 +99,8 @@ inline void check_layer(const Layer& layer, Random& random, double lo, double hi
     ASSERT_NEAR(grad_params[p], slope, 2e-4 * (1 + std::abs(slope))) << "parameter " << p;
   }
   for (std::size_t j = 0; j < layer.inputs().size(); ++j) {
-    if (layer.inputs()[j].keypoints > 0 || layer.inputs()[j].is_category())
+    const Wire& wire = layer.inputs()[j];
+    if (wire.keypoints > 0 || wire.is_category() || wire.is_grid())
       continue;  // the table has no gradient
     for (std::size_t r = 0; r < kTile; ++r) {
       std::vector<double> up = x, down = x;

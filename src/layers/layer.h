@@ -26,6 +26,7 @@
 #include "constraints/inequalities.h"
 #include "core/random.h"
 #include "espalier/choices.h"
+#include "layers/grid.h"
 #include "layers/tile.h"
 
 namespace espalier {
@@ -59,7 +60,9 @@ struct Wire {
   bool learns_missing = false;  // raw number: a negative position is a missing cell
   Shares shares = {};  // not empty: a raw category, as its code; the share of each code. The code
                        // shares.size() is an unseen category.
+  Grid grid = {};      // not empty: the place of a row on the grid of two columns, as its code
 
+  bool is_grid() const { return !grid.is_empty(); }
   int num_categories() const { return static_cast<int>(shares.size()); }
   bool is_category() const { return !shares.empty(); }
   /// How many inputs the paper would count: a column per category.

@@ -21,10 +21,20 @@ std::vector<Wire> inner_wires(int count, int monotone) {
 const Wire kNumber = {.monotone = true, .keypoints = 7};
 const Wire kNumberWithMissing = {.keypoints = 5, .learns_missing = true};
 const Wire kCategory = {.shares = {0.5f, 0.3f, 0.2f}};
+// Both columns rise and may be missing; and a word beside a column that rises.
+const Wire kGrid = {
+    .monotone = true,
+    .grid = {.first = {.vertices = 4, .rises = true, .has_missing = true, .is_number = true},
+             .second = {.vertices = 3, .rises = true, .has_missing = true, .is_number = true},
+             .steps = 4}};
+const Wire kGridWithWords = {.monotone = true,
+                             .grid = {.first = {.vertices = 3},
+                                      .second = {.vertices = 5, .rises = true, .is_number = true},
+                                      .steps = 2}};
 
 TEST(Calibrators, GradientsMatchFiniteDifferencesOnTheInputs) {
   Random random(1);
-  const Calibrators layer({kNumber, kNumberWithMissing, kCategory}, {});
+  const Calibrators layer({kNumber, kNumberWithMissing, kCategory, kGrid, kGridWithWords}, {});
   check_layer(layer, random, 0, 1);
 }
 
@@ -74,6 +84,23 @@ TEST(Calibrators, EqualTheSumOfRectifiersOfEquationTwo) {
     layer.evaluate(b.data(), &x, &out);
     EXPECT_NEAR(out, sum, 1e-9);
   }
+}
+
+TEST(Calibrators, AGridHasItsValuesAtItsVerticesAndTheirMeanInTheMiddle) {
+  const Calibrators layer({kGridWithWords}, {});
+  std::vector<float> params(15);
+  for (std::size_t i = 0; i < params.size(); ++i) params[i] = static_cast<float>(i * i);
+  const auto at = [&](int p, int q) {  // steps along both columns
+    const double code = p * 9 + q;
+    double out = 0;
+    layer.evaluate(params.data(), &code, &out);
+    return out;
+  };
+  for (int k = 0; k < 3; ++k) {
+    for (int l = 0; l < 5; ++l)
+      EXPECT_EQ(at(2 * k, 2 * l), params[static_cast<std::size_t>(5 * k + l)]);
+  }
+  EXPECT_EQ(at(1, 3), (params[1] + params[2] + params[6] + params[7]) / 4);
 }
 
 TEST(Calibrators, AnUnseenCategoryIsTheWeightedMean) {
@@ -287,6 +314,23 @@ TEST(Inequalities, AreThoseOfTheFormulas) {
   expect_inequalities(
       Calibrators({rising, free, kCategory}, {.monotone = MonotoneCalibrators::all}), pairs);
 
+  // A table [4][3] in which row and column 0 are missing cells: in no order with the others, but
+  // the other column still rises along them.
+  pairs.clear();
+  add_bounds(0, 12, pairs);
+  for (int k = 0; k < 4; ++k) pairs.emplace_back(3 * k + 1, 3 * k + 2);
+  for (int l = 0; l < 3; ++l) {
+    pairs.emplace_back(3 + l, 6 + l);
+    pairs.emplace_back(6 + l, 9 + l);
+  }
+  expect_inequalities(Calibrators({kGrid}, {}), pairs);
+  pairs.clear();
+  add_bounds(0, 15, pairs);
+  for (int k = 0; k < 3; ++k) {
+    for (int l = 0; l < 4; ++l) pairs.emplace_back(5 * k + l, 5 * k + l + 1);
+  }
+  expect_inequalities(Calibrators({kGridWithWords}, {}), pairs);
+
   // Two monotone wires of three reach the two monotone outputs of five.
   pairs.clear();
   for (int i = 0; i < 2 * 2; ++i) pairs.emplace_back(kZero, i);
@@ -310,7 +354,8 @@ TEST(Projection, EveryLayerLandsWhereItsCheckHolds) {
   Random random(11);
   std::vector<std::unique_ptr<Layer>> layers;
   layers.push_back(std::make_unique<Calibrators>(
-      std::vector<Wire>{kNumber, kNumberWithMissing, kCategory}, Calibrators::Shape{}));
+      std::vector<Wire>{kNumber, kNumberWithMissing, kCategory, kGrid, kGridWithWords},
+      Calibrators::Shape{}));
   layers.push_back(std::make_unique<Linear>(inner_wires(6, 3),
                                             Linear::Shape{.outputs = 8, .monotone_outputs = 4}));
   layers.push_back(std::make_unique<Lattices>(inner_wires(10, 4), Lattices::Shape{.size = 5}));

@@ -59,7 +59,14 @@ CalibratorParts parts_of(const Calibrators& layer, const float* params,
   CalibratorParts parts;
   for (int u = 0; u < layer.num_units(); ++u) {
     if (layer.unit_size(u) == 0) continue;
-    parts.curves.push_back(curve_of(layer, params, u, wires[static_cast<std::size_t>(u)]));
+    const auto wire = static_cast<std::size_t>(u);
+    if (const Grid& grid = layer.inputs()[wire].grid; !grid.is_empty()) {
+      parts.tables.push_back({.wire = wire,
+                              .rises = {grid.first.rises, grid.second.rises},
+                              .values = params_of(layer, params, u)});
+      continue;
+    }
+    parts.curves.push_back(curve_of(layer, params, u, wires[wire]));
   }
   return parts;
 }
@@ -148,7 +155,8 @@ Anatomy anatomy(const Model& model) {
     if (monotone) opened.promises.push_back({f, features[f].monotonicity});
   }
   for (const Pair& pair : model.schema().pairs)
-    inputs.push_back({.name = name_of(pair, model.schema()), .pair = &pair});
+    inputs.push_back(
+        {.name = name_of(pair, model.schema()), .monotone = pair.is_grid(), .pair = &pair});
   if (model.schema().label.num_levels() > 1) inputs.push_back({.name = "level", .monotone = true});
   for (const Network& network : model.data().members) {
     NetworkAnatomy& own = opened.networks.emplace_back();

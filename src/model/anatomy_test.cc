@@ -35,9 +35,24 @@ struct ByHand {
     return curve.outputs[k] + t * (static_cast<double>(curve.outputs[k + 1]) - curve.outputs[k]);
   }
 
+  double at(const PairTable& table, double cell) const {
+    const Pair& pair = *layer.inputs[table.wire].pair;
+    const std::size_t width = pair.second.num_bins(), columns = pair.second.vertices.size();
+    const double x = static_cast<double>(static_cast<std::size_t>(cell) / width) / kGridSteps;
+    const double y = static_cast<double>(static_cast<std::size_t>(cell) % width) / kGridSteps;
+    double sum = 0;
+    for (std::size_t v = 0; v < table.values.size(); ++v) {
+      const double dx = std::abs(x - static_cast<double>(v / columns));
+      const double dy = std::abs(y - static_cast<double>(v % columns));
+      sum += std::max(0.0, 1 - dx) * std::max(0.0, 1 - dy) * table.values[v];
+    }
+    return sum;
+  }
+
   std::vector<double> operator()(const CalibratorParts& parts) const {
     std::vector<double> out = in;
     for (const Curve& curve : parts.curves) out[curve.wire] = at(curve, in[curve.wire]);
+    for (const PairTable& table : parts.tables) out[table.wire] = at(table, in[table.wire]);
     return out;
   }
   std::vector<double> operator()(const EmbeddingParts& parts) const {
@@ -115,7 +130,8 @@ std::vector<float> known_cells(const Schema& schema, Random& random) {
     }
     const std::vector<double> row = encoded_row(schema, cells);
     const auto is_known = [&](std::size_t p) {
-      return row[cells.size() + p] < static_cast<double>(schema.pairs[p].shares.size());
+      const Pair& pair = schema.pairs[p];
+      return pair.is_grid() || row[cells.size() + p] < static_cast<double>(pair.shares.size());
     };
     std::size_t known = 0;
     while (known < schema.pairs.size() && is_known(known)) ++known;

@@ -72,8 +72,9 @@ class Builder {
   }
 
   void require_scores() const {
-    const bool numbers = std::none_of(wires_.begin(), wires_.end(),
-                                      [](const Wire& wire) { return wire.is_category(); });
+    const bool numbers = std::none_of(wires_.begin(), wires_.end(), [](const Wire& wire) {
+      return wire.is_category() || wire.is_grid();
+    });
     if (num_wires() == scores_.count && numbers) return require_closed();
     if (scores_.count == 1) {
       fail(fmt::format(
@@ -129,6 +130,14 @@ class Builder {
     for (const Wire& wire : wires_) {
       if (wire.is_category()) fail("cannot read a category column as it is: put cal before it");
     }
+    require_no_grids();
+  }
+
+  void require_no_grids() const {
+    for (const Wire& wire : wires_) {
+      if (wire.is_grid())
+        fail("cannot read a pair with a monotone column as it is: put cal before it");
+    }
   }
 
   void charge(std::uint64_t parameters) {
@@ -163,6 +172,7 @@ class Builder {
   }
 
   void add_lin(LayerSpec spec) {
+    require_no_grids();
     if (spec.outputs == 0) {
       const LayerSpec* reader = next(true);
       if (reader == nullptr) {

@@ -6,6 +6,26 @@
 
 namespace espalier {
 
+namespace {
+
+GridAxis axis_of(const Pair::Side& side, const Schema& schema) {
+  const Feature& feature = schema.features[side.feature];
+  return {.vertices = static_cast<int>(side.vertices.size()),
+          .rises = feature.monotonicity != Monotonicity::none,
+          .has_missing = side.vertices.front() < 0,
+          .is_number = feature.kind != FeatureKind::category};
+}
+
+Wire wire_of(const Pair& pair, const Schema& schema) {
+  if (!pair.is_grid()) return {.shares = pair.shares};
+  return {.monotone = true,
+          .grid = {.first = axis_of(pair.first, schema),
+                   .second = axis_of(pair.second, schema),
+                   .steps = kGridSteps}};
+}
+
+}  // namespace
+
 std::vector<Wire> input_wires(const Schema& schema) {
   std::vector<Wire> wires;
   for (const Feature& feature : schema.features) {
@@ -14,7 +34,7 @@ std::vector<Wire> input_wires(const Schema& schema) {
                      .learns_missing = feature.learns_missing,
                      .shares = feature.shares});
   }
-  for (const Pair& pair : schema.pairs) wires.push_back({.shares = pair.shares});
+  for (const Pair& pair : schema.pairs) wires.push_back(wire_of(pair, schema));
   if (const std::size_t levels = schema.label.num_levels(); levels > 1)
     wires.push_back({.monotone = true, .keypoints = static_cast<int>(levels)});
   return wires;

@@ -12,6 +12,7 @@
 
 #include "core/bytes.h"
 #include "data/encode.h"
+#include "data/pairs.h"
 #include "data/roles.h"
 #include "espalier/error.h"
 #include "espalier/json.h"
@@ -53,11 +54,16 @@ Json feature_to_json(const Feature& feature) {
 
 Json pair_to_json(const Pair& pair, const Schema& schema) {
   const std::vector<Feature>& features = schema.features;
-  return {{"columns",
-           Json::array({features[pair.first.feature].name, features[pair.second.feature].name})},
-          {"edges", Json::array({Json(pair.first.edges), Json(pair.second.edges)})},
-          {"codes", pair.codes},
-          {"shares", pair.shares}};
+  Json json = {{"columns", Json::array({features[pair.first.feature].name,
+                                        features[pair.second.feature].name})}};
+  if (pair.is_grid()) {
+    json["vertices"] = Json::array({Json(pair.first.vertices), Json(pair.second.vertices)});
+    return json;
+  }
+  json["edges"] = Json::array({Json(pair.first.edges), Json(pair.second.edges)});
+  json["codes"] = pair.codes;
+  json["shares"] = pair.shares;
+  return json;
 }
 
 Json header_of(const ModelData& model) {
@@ -175,36 +181,45 @@ Feature feature_from_json(const Reader& reader, const Json& json) {
   return feature;
 }
 
-Pair::Side side_from_json(const Reader& reader, const Json& column, const Json& edges,
-                          const Schema& schema) {
+using Require = std::function<void(bool, std::string_view)>;
+
+Pair::Side side_from_json(const Reader& reader, const Json& column, const Schema& schema) {
   const auto name = column.get<std::string>();
-  const auto require = [&](bool holds, std::string_view what) {
-    if (!holds) reader.fail(fmt::format("header: pair of '{}': {}", name, what));
-  };
   const auto found = std::ranges::find(schema.features, name, &Feature::name);
-  require(found != schema.features.end(), "no such feature");
-  require(found->monotonicity == Monotonicity::none, "a monotone feature cannot be crossed");
-  Pair::Side side{.feature = static_cast<std::size_t>(found - schema.features.begin())};
+  if (found == schema.features.end())
+    reader.fail(fmt::format("header: pair of '{}': no such feature", name));
+  return {.feature = static_cast<std::size_t>(found - schema.features.begin()), .edges = {}};
+}
+
+void read_edges(const Reader& reader, const Json& edges, const Require& require, Pair::Side& side) {
   for (const Json& edge : edges) side.edges.push_back(get_float(reader, edge));
   require(!side.edges.empty(), "one bin only");
   for (std::size_t e = 1; e < side.edges.size(); ++e)
     require(side.edges[e - 1] < side.edges[e], "edges do not rise");
-  return side;
 }
 
-Pair pair_from_json(const Reader& reader, const Json& json, const Schema& schema) {
-  const Json& columns = get_list(reader, json, "columns");
-  const Json& edges = get_list(reader, json, "edges");
-  const auto require = [&](bool holds, std::string_view what) {
-    if (!holds) reader.fail(fmt::format("header: a pair: {}", what));
-  };
-  require(columns.size() == 2 && edges.size() == 2 && edges[0].is_array() && edges[1].is_array(),
-          "wanted two columns with their edges");
-  Pair pair{.first = side_from_json(reader, columns[0], edges[0], schema),
-            .second = side_from_json(reader, columns[1], edges[1], schema),
-            .codes = {},
-            .shares = get_floats(reader, json, "shares")};
-  require(pair.first.feature != pair.second.feature, "a column crossed with itself");
+// Vertices are encoded cells: of a number its keypoints, and -1 for missing; of a category codes.
+void read_vertices(const Json& vertices, const Feature& feature, const Require& require,
+                   Pair::Side& side) {
+  const std::size_t places =
+      feature.kind == FeatureKind::category ? feature.words.size() + 1 : feature.keypoints.size();
+  for (const Json& vertex : vertices) {
+    require(vertex.is_number_integer(), "a vertex that is no whole number");
+    const auto place = vertex.get<std::int64_t>();
+    require(place >= (feature.learns_missing ? -1 : 0) && place < static_cast<std::int64_t>(places),
+            "a vertex where the column has no place");
+    require(side.vertices.empty() || side.vertices.back() < place, "vertices do not rise");
+    side.vertices.push_back(static_cast<std::int32_t>(place));
+  }
+  const bool has_missing = !side.vertices.empty() && side.vertices.front() < 0;
+  require(has_missing == feature.learns_missing, "vertices and missing cells do not match");
+  require(side.vertices.size() >= (has_missing ? 3 : 2), "fewer than two vertices");
+  require(side.vertices.size() <= static_cast<std::size_t>(kMostVertices) + 1, "too many vertices");
+  side.edges = grid_edges(side.vertices);
+}
+
+void read_crossed(const Reader& reader, const Json& json, const Require& require, Pair& pair) {
+  pair.shares = get_floats(reader, json, "shares");
   check_shares(pair.shares, require);
   for (const Json& code : get_list(reader, json, "codes")) {
     const auto number = code.get<std::int32_t>();
@@ -214,6 +229,32 @@ Pair pair_from_json(const Reader& reader, const Json& json, const Schema& schema
   }
   require(pair.codes.size() == pair.first.num_bins() * pair.second.num_bins(),
           "codes and bins do not match");
+}
+
+Pair pair_from_json(const Reader& reader, const Json& json, const Schema& schema) {
+  const Json& columns = get_list(reader, json, "columns");
+  const bool is_grid = json.contains("vertices");
+  const Json& sides = get_list(reader, json, is_grid ? "vertices" : "edges");
+  const Require require = [&](bool holds, std::string_view what) {
+    if (!holds) reader.fail(fmt::format("header: a pair: {}", what));
+  };
+  require(columns.size() == 2 && sides.size() == 2 && sides[0].is_array() && sides[1].is_array(),
+          "wanted two columns with their edges or vertices");
+  Pair pair{.first = side_from_json(reader, columns[0], schema),
+            .second = side_from_json(reader, columns[1], schema)};
+  require(pair.first.feature != pair.second.feature, "a column crossed with itself");
+  const bool wants_grid = needs_grid(schema, pair.first.feature, pair.second.feature);
+  require(is_grid || !wants_grid, "a monotone feature cannot be crossed");
+  require(!is_grid || wants_grid, "a grid of two features without a direction");
+  for (std::size_t s = 0; s < 2; ++s) {
+    Pair::Side& side = s == 0 ? pair.first : pair.second;
+    if (is_grid) {
+      read_vertices(sides[s], schema.features[side.feature], require, side);
+    } else {
+      read_edges(reader, sides[s], require, side);
+    }
+  }
+  if (!is_grid) read_crossed(reader, json, require, pair);
   return pair;
 }
 

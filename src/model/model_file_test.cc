@@ -184,12 +184,14 @@ TEST(ModelFile, AHeaderThatContradictsItselfIsRefused) {
               HasSubstr("the key \"features\" is there twice"));
 }
 
-// The error of a model with pairs when the first of them is changed in its header.
-std::string error_with_pair(const std::function<void(Json& pair)>& change) {
+// The error of a model with pairs, crossed ones or grids, when the first of them is changed in its
+// header.
+std::string error_with_pair(const std::function<void(Json& pair)>& change, bool is_grid = false) {
   for (std::uint64_t seed = 1;; ++seed) {
     Random random(seed);
     const Model model = random_model(random);
-    if (model.schema().pairs.empty()) continue;
+    const std::vector<Pair>& pairs = model.schema().pairs;
+    if (pairs.empty() || pairs.front().is_grid() != is_grid) continue;
     std::string bytes = model.to_bytes();
     std::uint64_t size = 0;
     std::memcpy(&size, bytes.data() + 12, 8);
@@ -224,6 +226,21 @@ TEST(ModelFile, APairThatCannotBeIsRefused) {
       {[](Json& pair) { pair.erase("codes"); }, "codes"}};
   for (const auto& [change, wanted] : cases)
     EXPECT_THAT(error_with_pair(change), HasSubstr(wanted));
+}
+
+TEST(ModelFile, AGridThatCannotBeIsRefused) {
+  EXPECT_EQ(error_with_pair([](Json&) {}, true), "no error");
+  const std::pair<std::function<void(Json&)>, const char*> cases[] = {
+      {[](Json& pair) { pair["columns"][0] = pair["columns"][1]; }, "crossed with itself"},
+      {[](Json& pair) { pair["vertices"][0] = 7; }, "wanted two columns"},
+      {[](Json& pair) { pair["vertices"][1] = Json::array({0}); }, "fewer than two vertices"},
+      {[](Json& pair) { pair["vertices"][1][0] = -2; }, "the column has no place"},
+      {[](Json& pair) { pair["vertices"][1].push_back(1000); }, "the column has no place"},
+      {[](Json& pair) { pair["vertices"][1].push_back(0); }, "vertices do not rise"},
+      {[](Json& pair) { pair["vertices"][1][0] = 0.5; }, "no whole number"},
+      {[](Json& pair) { pair.erase("vertices"); }, "edges"}};
+  for (const auto& [change, wanted] : cases)
+    EXPECT_THAT(error_with_pair(change, true), HasSubstr(wanted));
 }
 
 TEST(ModelFile, AnArchitectureThatLeavesSomethingOpenIsRefusedBeforeItIsBuilt) {

@@ -35,7 +35,8 @@ Network::Network(const Architecture& architecture, std::vector<Wire> inputs,
 double Network::largest_input() const {
   int largest = 0;
   for (const Wire& wire : layer(0).inputs())
-    largest = std::max({largest, wire.keypoints, wire.num_categories()});
+    largest = std::max({largest, wire.keypoints, wire.num_categories(),
+                        wire.is_grid() ? wire.grid.num_codes() : 0});
   return largest;
 }
 

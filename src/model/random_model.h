@@ -77,6 +77,16 @@ inline Pair::Side random_side(std::size_t index, const Feature& feature, Random&
   return side;
 }
 
+// A grid of two features of which one has a direction, now and then.
+inline void add_random_grids(Random random, Schema& schema) {
+  for (std::uint64_t p = random.below(3); p > 0; --p) {
+    const std::size_t first = random.below(schema.features.size());
+    const std::size_t second = random.below(schema.features.size());
+    if (first == second || !needs_grid(schema, first, second)) continue;
+    schema.pairs.push_back(fit_grid(schema, first, second, static_cast<int>(2 + random.below(6))));
+  }
+}
+
 // Crosses free features, if there are two.
 inline void add_random_pairs(Random random, Schema& schema) {
   std::vector<std::size_t> free;
@@ -139,6 +149,7 @@ inline Schema random_schema(Random& random) {
     schema.beside[Role::exposure] = "exposure";
   if (random.uniform() < 0.2) schema.beside[Role::offset] = "offset";
   add_random_pairs(random.split(77), schema);
+  add_random_grids(random.split(78), schema);
   return schema;
 }
 
@@ -248,6 +259,8 @@ inline std::vector<double> random_row(const Network& network, Random& random) {
     double x = (wire.keypoints - 1) * random.uniform();
     if (wire.is_category()) x = static_cast<double>(random.below(wire.shares.size() + 1));
     if (wire.learns_missing && random.uniform() < 0.2) x = -1;
+    if (wire.is_grid())
+      x = static_cast<double>(random.below(static_cast<std::uint64_t>(wire.grid.num_codes())));
     row.push_back(x);
   }
   return row;

@@ -62,7 +62,8 @@ const Interpreter = (() => {
   const encodePair = (pair, encoded) => {
     const i = countBelow(pair.first_edges, encoded[pair.first]);
     const j = countBelow(pair.second_edges, encoded[pair.second]);
-    return pair.codes[i * (pair.second_edges.length + 1) + j];
+    const cell = i * (pair.second_edges.length + 1) + j;
+    return pair.codes.length === 0 ? cell : pair.codes[cell];
   };
 
   const wayBack = (low, range, y) => fma(range, fround(y - 1), low);
@@ -72,15 +73,27 @@ const Interpreter = (() => {
     return fma(fround(u - k), fround(table[begin + k + 1] - a), a);
   };
 
+  // A table over two columns, whose places the code holds in steps; all but the three fma are exact.
+  const readGrid = (cell, code) => {
+    const {table, rows, columns, steps} = cell;
+    const width = (columns - 1) * steps + 1;
+    const p = Math.floor(code / width) / steps, q = code % width / steps;
+    const k = Math.min(Math.floor(p), rows - 2), l = Math.min(Math.floor(q), columns - 2);
+    const along = at => fma(q - l, fround(table[at + 1] - table[at]), table[at]);
+    const a = along(k * columns + l), b = along((k + 1) * columns + l);
+    return fma(p - k, fround(b - a), a);
+  };
+
   const steps = {
     cells(step) {
       const cells = step.cells.map(
-          cell => cell &&
-              {keypoints: cell.keypoints, table: floats(cell.table), back: floats(cell.back)});
+          cell => cell && {...cell, table: floats(cell.table), back: floats(cell.back)});
       const through = (cell, x) => {
         if (cell === null) return x;
         let y;
-        if (cell.keypoints === 0)
+        if (cell.rows > 0)
+          y = readGrid(cell, x);
+        else if (cell.keypoints === 0)
           y = cell.table[x];
         else if (x < 0)
           y = cell.table[cell.keypoints];

@@ -36,7 +36,10 @@ Json to_json(const CellTable& cell) {
   if (cell.kind == CellTable::Kind::pass) return nullptr;
   return {{"keypoints", cell.kind == CellTable::Kind::position ? cell.keypoints : 0},
           {"table", base64(cell.table)},
-          {"back", base64(std::vector<float>{cell.back.low, cell.back.range})}};
+          {"back", base64(std::vector<float>{cell.back.low, cell.back.range})},
+          {"rows", cell.rows},
+          {"columns", cell.columns},
+          {"steps", cell.steps}};
 }
 
 Json to_json(const CellStep& step) {

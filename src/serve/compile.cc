@@ -42,7 +42,12 @@ CellStep cell_step(const Calibrators& layer, const float* params) {
     std::vector<float> values(params + layer.unit_begin(u), params + layer.unit_begin(u + 1));
     CellTable& cell = step.cells.emplace_back();
     if (values.empty()) continue;
-    cell.kind = wire.is_category() ? CellTable::Kind::category : CellTable::Kind::position;
+    cell.kind = wire.is_grid()       ? CellTable::Kind::grid
+                : wire.is_category() ? CellTable::Kind::category
+                                     : CellTable::Kind::position;
+    cell.rows = wire.grid.first.vertices;
+    cell.columns = wire.grid.second.vertices;
+    cell.steps = wire.is_grid() ? wire.grid.steps : 0;
     cell.keypoints = layer.keypoints(u);
     if (wire.is_category())
       values.push_back(static_cast<float>(mean_over(wire.shares, values.data())));  // unseen

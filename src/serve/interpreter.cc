@@ -33,7 +33,9 @@ std::size_t num_outputs(const Step& step) {
 float encode(const PairCell& pair, const float* cells) noexcept {
   const std::size_t i = bin_of(pair.first_edges, cells[pair.first]);
   const std::size_t j = bin_of(pair.second_edges, cells[pair.second]);
-  return static_cast<float>(pair.codes[i * (pair.second_edges.size() + 1) + j]);
+  const std::size_t cell = i * (pair.second_edges.size() + 1) + j;
+  return static_cast<float>(pair.codes.empty() ? static_cast<std::int32_t>(cell)
+                                               : pair.codes[cell]);
 }
 
 float usable_exposure(float exposure) noexcept {

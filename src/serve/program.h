@@ -7,7 +7,7 @@
 // fma(a, b, c) rounds a * b + c once. A row goes this way:
 //
 //   encode      each raw cell becomes a position or a code: NumberCell, CategoryCell; behind them
-//               pairs of encoded cells become codes: PairCell. A raw row may go on with its
+//               pairs of encoded cells become whole numbers: PairCell. A raw row may go on with its
 //               exposure and its offset, which are no inputs of the networks
 //   levels      with levels, what follows is done for each of them, and the position of the level
 //               is one more encoded cell, the last; each gives one score. Else all are given at once
@@ -57,9 +57,9 @@ struct CategoryCell {
 
 using Cell = std::variant<NumberCell, CategoryCell>;
 
-/// A category that is made of two encoded cells: codes[i * (second_edges.size() + 1) + j], where i is
-/// the number of first_edges that are <= the cell `first`, and j that of second_edges that are <= the
-/// cell `second`.
+/// A whole number that is made of two encoded cells: i * (second_edges.size() + 1) + j, or what stands
+/// there in `codes` if that is not empty, where i is the number of first_edges that are <= the cell
+/// `first`, and j that of second_edges that are <= the cell `second`.
 struct PairCell {
   std::size_t first = 0;  // of Program::cells
   std::size_t second = 0;
@@ -79,16 +79,24 @@ struct WayBack {
 ///   position   x < 0: y = table[keypoints], missing; else k = min(floor(x), keypoints - 2),
 ///              y = fma(x - k, table[k + 1] - table[k], table[k])
 ///   category   y = table[x]
+///   grid       x = p * ((columns - 1) * steps + 1) + q, whole numbers; in floats, all exact,
+///              k = min(floor(p / steps), rows - 2), t = p / steps - k, and l and u of q and columns
+///              in the same way; then of table[rows][columns]
+///              a = fma(u, table[k][l + 1] - table[k][l], table[k][l]), b the same of row k + 1,
+///              y = fma(t, b - a, a)
 ///   pass       x as it is: a later step picks by the code
 ///
 /// and, unless it passes, the way back from y.
 struct CellTable {
-  enum class Kind { position, category, pass };
+  enum class Kind { position, category, grid, pass };
   Kind kind = Kind::pass;
   int keypoints = 0;         // position
   std::vector<float> table;  // position: keypoints, then missing if that was learned; category: a
-                             // value per word, then unseen
+                             // value per word, then unseen; grid: [rows][columns]
   WayBack back;
+  int rows = 0;  // grid: at least 2, as are the columns
+  int columns = 0;
+  int steps = 0;  // grid: a power of two
 };
 
 /// The first calibrators: wire i is cell i through its table.

@@ -49,7 +49,9 @@ float encode(const PairCell& pair, const Wires& encoded) {
   };
   const std::size_t i = below(pair.first_edges, encoded.at(pair.first));
   const std::size_t j = below(pair.second_edges, encoded.at(pair.second));
-  return static_cast<float>(pair.codes.at(i * (pair.second_edges.size() + 1) + j));
+  const std::size_t cell = i * (pair.second_edges.size() + 1) + j;
+  return static_cast<float>(pair.codes.empty() ? cell
+                                               : static_cast<std::size_t>(pair.codes.at(cell)));
 }
 
 float way_back(WayBack back, float y) { return std::fma(back.range, y - 1, back.low); }
@@ -60,9 +62,31 @@ float read_table(const float* table, int last, float u) {
   return std::fma(u - static_cast<float>(k), table[k + 1] - table[k], table[k]);
 }
 
+// x in whole steps of a grid's column: where it lies and how far to the next vertex.
+std::pair<std::size_t, float> along(std::size_t x, int steps, int vertices) {
+  const float u = static_cast<float>(x) / static_cast<float>(steps);
+  const float k = std::min(std::floor(u), static_cast<float>(vertices - 2));
+  return {static_cast<std::size_t>(k), u - k};
+}
+
+float read_grid(const CellTable& cell, std::size_t code) {
+  const auto width = static_cast<std::size_t>((cell.columns - 1) * cell.steps + 1);
+  const auto [k, t] = along(code / width, cell.steps, cell.rows);
+  const auto [l, u] = along(code % width, cell.steps, cell.columns);
+  const auto columns = static_cast<std::size_t>(cell.columns);
+  float ends[2];
+  for (const std::size_t row : {0, 1}) {
+    const float left = cell.table.at((k + row) * columns + l);
+    ends[row] = std::fma(u, cell.table.at((k + row) * columns + l + 1) - left, left);
+  }
+  return std::fma(t, ends[1] - ends[0], ends[0]);
+}
+
 float through(const CellTable& cell, float x) {
   const std::vector<float>& table = cell.table;
   if (cell.kind == CellTable::Kind::pass) return x;
+  if (cell.kind == CellTable::Kind::grid)
+    return way_back(cell.back, read_grid(cell, static_cast<std::size_t>(x)));
   if (cell.kind == CellTable::Kind::category)
     return way_back(cell.back, table.at(static_cast<std::size_t>(x)));
   if (x < 0) return way_back(cell.back, table.at(static_cast<std::size_t>(cell.keypoints)));

@@ -30,11 +30,12 @@ constexpr std::size_t kFewestRows = 1000;  // below, a screen finds chance
 constexpr std::size_t kFolds = 3;
 constexpr std::size_t kMostColumns = 40;  // more are screened one by one first
 constexpr int kScreenBins = 32;
-constexpr int kBins[] = {16, 32, 64};
-constexpr double kClear = 2;           // standard deviations, of a gain and of the fall of a loss
-constexpr std::size_t kMostTried = 4;  // pairs
-constexpr float kProbe = 0.25f;        // how far slopes are compared for a curvature
-constexpr std::size_t kTurn = 0;       // of levels: each row is judged at one of them
+constexpr int kBins[] = {16, 32, 64};    // a side of a crossed category
+constexpr int kVertices[] = {4, 8, 16};  // a side of a grid
+constexpr double kClear = 2;             // standard deviations, of a gain and of the fall of a loss
+constexpr std::size_t kMostTried = 4;    // pairs
+constexpr float kProbe = 0.25f;          // how far slopes are compared for a curvature
+constexpr std::size_t kTurn = 0;         // of levels: each row is judged at one of them
 
 // How many rows are searched: enough to see what is worth it. Of a wide table a tenth, so that the
 // search is about a tenth of the time.
@@ -75,6 +76,13 @@ std::vector<float> at_one_level(const Label& label, const std::vector<float>& ou
   return own;
 }
 
+Pair made_of(const PairWish& pair, const Schema& schema, const TrainOptions& options,
+             const Dataset& data) {
+  if (needs_grid(schema, pair.first, pair.second))
+    return fit_grid(schema, pair.first, pair.second, pair.bins);
+  return fit_pair(schema, pair.first, pair.second, pair.bins, options.max_categories, data);
+}
+
 class Search {
  public:
   Search(const Prepared& prepared, ThreadPool& pool, const TrainControl& control)
@@ -110,7 +118,7 @@ class Search {
       losses = std::move(with);
     }
     if (standing_out.empty()) {
-      why_ = "no pair of columns without a direction stands out";
+      why_ = "no pair of columns stands out";
     } else if (chosen.empty()) {
       why_ = fmt::format("of {} that stand out none lowers the loss of held-out rows clearly",
                          standing_out.size());
@@ -180,10 +188,8 @@ class Search {
   std::vector<double> losses_with(const std::vector<PairWish>& pairs) {
     Schema schema = p_.schema;
     Fold fold = folds_.front();
-    for (const PairWish& pair : pairs) {
-      schema.pairs.push_back(fit_pair(schema, pair.first, pair.second, pair.bins,
-                                      p_.options->max_categories, fold.train));
-    }
+    for (const PairWish& pair : pairs)
+      schema.pairs.push_back(made_of(pair, schema, *p_.options, fold.train));
     append_pairs(schema.pairs, fold.train);
     append_pairs(schema.pairs, fold.held_out);
     const Objective objective(schema.label, fold.train);
@@ -195,14 +201,16 @@ class Search {
   PairWish best_bins(std::vector<PairWish> chosen, PairWish pair, std::vector<double>& losses) {
     chosen.push_back(pair);
     std::vector<std::vector<double>> tried;
-    for (const int bins : kBins) {
+    const std::span<const int> choices =
+        needs_grid(p_.schema, pair.first, pair.second) ? std::span(kVertices) : std::span(kBins);
+    for (const int bins : choices) {
       chosen.back().bins = bins;
       tried.push_back(losses_with(chosen));
     }
     const auto lowest = std::ranges::min_element(tried, {}, mean_of);
     std::size_t finest = tried.size() - 1;
     while (fall_of(tried[finest], *lowest).is_clear(1)) --finest;
-    pair.bins = kBins[finest];
+    pair.bins = choices[finest];
     losses = std::move(tried[finest]);
     return pair;
   }
@@ -223,12 +231,10 @@ class Search {
     }
   }
 
-  // Columns without a direction; of many those that say most of the label alone.
-  std::vector<std::size_t> free_columns() {
-    std::vector<std::size_t> columns;
-    for (std::size_t f = 0; f < p_.schema.features.size(); ++f) {
-      if (p_.schema.features[f].monotonicity == Monotonicity::none) columns.push_back(f);
-    }
+  // All columns; of many those that say most of the label alone.
+  std::vector<std::size_t> screened_columns() {
+    std::vector<std::size_t> columns(p_.schema.features.size());
+    std::iota(columns.begin(), columns.end(), std::size_t{0});
     if (columns.size() <= kMostColumns) return columns;
     ScreenRows rows;
     for (const Fold& fold : folds_)
@@ -248,7 +254,7 @@ class Search {
 
   // The pairs of features whose gain stands out beside networks that are trained half as long.
   std::vector<PairGain> screen() {
-    const std::vector<std::size_t> columns = free_columns();
+    const std::vector<std::size_t> columns = screened_columns();
     if (columns.size() < 2) return {};
     ScreenRows rows;
     for (const Fold& fold : folds_) {
@@ -301,7 +307,10 @@ void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, Th
   // Crystals are searched for when the pairs are known; the slopes of many classes are many.
   const bool searches = !p.schema.label.has_many_classes();
   if (!searches || p.architecture.layers.front().wiring == Wiring::crystals) {
-    for (PairWish& pair : pairs) pair.bins = pair.bins > 0 ? pair.bins : kScreenBins;
+    for (PairWish& pair : pairs) {
+      const bool is_grid = needs_grid(p.schema, pair.first, pair.second);
+      if (pair.bins == 0) pair.bins = is_grid ? kVertices[1] : kScreenBins;
+    }
   }
   const bool finds = searches && asks_for_interactions(wanted) && p.finds_interactions &&
                      p.train.num_rows >= kFewestRows;
@@ -318,10 +327,8 @@ void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, Th
          fmt::format("{}", fmt::join(write_interactions(pairs, p.schema.features), ",")),
          search.why()});
   }
-  for (const PairWish& pair : pairs) {
-    p.schema.pairs.push_back(
-        fit_pair(p.schema, pair.first, pair.second, pair.bins, p.options->max_categories, p.train));
-  }
+  for (const PairWish& pair : pairs)
+    p.schema.pairs.push_back(made_of(pair, p.schema, *p.options, p.train));
   append_pairs(p.schema.pairs, p.train);
   append_pairs(p.schema.pairs, p.valid);
   TrainOptions options = *p.options;

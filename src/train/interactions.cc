@@ -11,6 +11,7 @@
 
 #include "core/text.h"
 #include "data/csv_cell.h"
+#include "data/pairs.h"
 #include "espalier/error.h"
 
 namespace espalier {
@@ -71,11 +72,14 @@ std::optional<PairWish> find_pair(std::string_view names, const std::vector<Feat
                          guess ? fmt::format("; did you mean '{}'?", printable(*guess)) : ""));
 }
 
-void require_free(std::string_view text, const Feature& feature) {
-  if (feature.monotonicity == Monotonicity::none) return;
-  fail(text, fmt::format("'{}' is {}, and a crossed category promises no direction; wanted two "
-                         "columns without one",
-                         printable(feature.name), to_word(feature.monotonicity)));
+// Where a column has a direction, bins are the vertices of a grid.
+void require_room(std::string_view text, const PairWish& pair,
+                  const std::vector<Feature>& features) {
+  const bool is_free = features[pair.first].monotonicity == Monotonicity::none &&
+                       features[pair.second].monotonicity == Monotonicity::none;
+  if (is_free || pair.bins <= kMostVertices) return;
+  fail(text, fmt::format("{} bins; wanted 2 to {} where a column has a direction", pair.bins,
+                         kMostVertices));
 }
 
 PairWish read_pair(std::string_view text, const std::vector<Feature>& features) {
@@ -88,8 +92,7 @@ PairWish read_pair(std::string_view text, const std::vector<Feature>& features) 
     pair->bins = read_bins(text, digits);
   }
   if (pair->first == pair->second) fail(text, "a column cannot be crossed with itself");
-  require_free(text, features[pair->first]);
-  require_free(text, features[pair->second]);
+  require_room(text, *pair, features);
   return *pair;
 }
 

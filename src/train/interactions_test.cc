@@ -48,8 +48,8 @@ TEST(PairWishes, AutoAndNoneNameNoPair) {
 }
 
 TEST(PairWishes, WhatCannotBeCrossedIsRefusedByName) {
-  EXPECT_THAT(error_for({"lon*rooms"}), HasSubstr("'rooms' is increasing, and a crossed category "
-                                                  "promises no direction"));
+  EXPECT_THAT(error_for({"lon*rooms:65"}),
+              HasSubstr("65 bins; wanted 2 to 64 where a column has a direction"));
   EXPECT_THAT(error_for({"lon*latt"}),
               HasSubstr("'latt' is no column that the model reads; did you "
                         "mean 'lat'?"));
