@@ -46,7 +46,7 @@ KINDS = {
     "counts": ("claims", ["--label", "claims", "--exposure", "exposure", "--loss", "poisson",
                           "--drop", "cost", *DIRECTED, *SMALL]),
     "pairs": ("loans", ["--label", "default", "--increasing", "income", "--interactions",
-                        "age*loan_amount,region*purpose", *SMALL]),
+                        "age*loan_amount,region*purpose,income*age,region*income", *SMALL]),
 }
 
 

@@ -72,8 +72,9 @@ def test_onnx_knows_pairs_of_columns(architecture, tmp_path):
     y = loans.pop("default")
     fitted = espalier.MonotonicClassifier(
         monotonic_cst=DIRECTIONS, architecture=architecture, epochs=5, ensemble=1,
-        interactions="age*loan_amount:9,region*age:5,purpose*housing:4").fit(loans, y)
-    assert len(fitted.model_.interactions()) == 3
+        interactions="age*loan_amount:9,region*age:5,purpose*housing:4,debt_ratio*age:7,"
+                     "region*income:3,income*debt_ratio:5").fit(loans, y)
+    assert len(fitted.model_.interactions()) == 6
     fresh = pd.DataFrame(espalier.simulate(rows=2000, seed=3)).drop(columns="default")
     random = np.random.default_rng(1)
     assert_close(fitted.model_, hostile(fresh, random), tmp_path / "model.onnx")

@@ -156,5 +156,7 @@ def test_a_named_pair_is_shown_with_its_surface(loans):
     assert pair.scores.shape == tuple(len(cells) for cells in pair.cells)
     assert pair.strength > 0
     assert other.columns == ("region", "age")
-    with pytest.raises(espalier.Error, match="'debt_ratio' is increasing"):
-        risk.set_params(interactions="age*debt_ratio").fit(loans, y)
+    model = risk.set_params(interactions="region*debt_ratio:4").fit(loans, y).model_
+    surface = model.interactions()[0].scores
+    assert surface.shape[1] >= 4 and (np.diff(surface[:, -4:]) >= 0).all()
+    assert model.verify(pairs=1000).holds

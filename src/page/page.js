@@ -288,7 +288,7 @@
       const rows = names(first, own.first_cells), isNumber = first.kind === 'number';
       return figure({
         title: `${first.name} and ${second.name}`,
-        side: own.crossed && html('span', {class: 'chip'}, 'crossed'),
+        side: own.kind && html('span', {class: 'chip'}, own.kind),
         chart: heat({
           rows: isNumber ? [...rows].reverse() : rows,
           columns: names(second, own.second_cells),
@@ -309,7 +309,7 @@
         'pairs', 'Pairs',
         html(
             'p', {class: 'note'},
-            'The strongest pairs among the most important columns and those that the model crosses: ' +
+            'The strongest pairs among the most important columns and those that the model has: ' +
                 `${say.outputName(label.main)}${
                     say.isShare ? ' in per cent' : ''}, on average over ${
                     count(data.pairs.rows)} rows with both columns moved. ` +

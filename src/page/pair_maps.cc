@@ -19,7 +19,7 @@ constexpr double kWeakest = 1e-6;
 struct PairMap {
   std::size_t first = 0;
   std::size_t second = 0;
-  bool is_crossed = false;  // by the model, as a category
+  std::string kind;  // of a pair of the model: crossed, or a table
   std::vector<float> first_cells;
   std::vector<float> second_cells;
   std::vector<double> scores;  // [first][second]
@@ -30,16 +30,17 @@ struct PairMap {
 std::vector<PairMap> candidate_pairs(const Schema& schema,
                                      const std::vector<std::size_t>& columns) {
   std::vector<PairMap> pairs;
-  const auto add = [&](std::size_t a, std::size_t b, bool is_crossed) {
+  const auto add = [&](std::size_t a, std::size_t b, std::string kind) {
     const auto [first, second] = std::minmax(a, b);
     for (const PairMap& pair : pairs) {
       if (pair.first == first && pair.second == second) return;
     }
-    pairs.push_back({.first = first, .second = second, .is_crossed = is_crossed});
+    pairs.push_back({.first = first, .second = second, .kind = std::move(kind)});
   };
-  for (const Pair& pair : schema.pairs) add(pair.first.feature, pair.second.feature, true);
+  for (const Pair& pair : schema.pairs)
+    add(pair.first.feature, pair.second.feature, pair.is_grid() ? "table" : "crossed");
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    for (std::size_t k = 0; k < i; ++k) add(columns[k], columns[i], false);
+    for (std::size_t k = 0; k < i; ++k) add(columns[k], columns[i], "");
   }
   return pairs;
 }
@@ -109,7 +110,7 @@ Json pair_maps_json(const Predictor& predictor, const SampledRows& sample,
   for (const PairMap& map : maps) {
     list.push_back({{"first", map.first},
                     {"second", map.second},
-                    {"crossed", map.is_crossed},
+                    {"kind", map.kind},
                     {"strength", rounded(map.strength)},
                     {"first_cells", rounded_list(map.first_cells)},
                     {"second_cells", rounded_list(map.second_cells)},

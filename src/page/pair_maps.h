@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-/// The strongest pairs among the columns `candidates` and the pairs that the model crosses. The
+/// The strongest pairs among the columns `candidates` and the pairs that the model has. The
 /// strength is the deviation of the mean score over the grid from the nearest sum of a curve for
 /// each column; pairs without any are left out.
 Json pair_maps_json(const Predictor& predictor, const SampledRows& sample,

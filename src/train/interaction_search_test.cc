@@ -73,6 +73,32 @@ TEST(InteractionSearch, FindsTheBoardForEveryTask) {
   }
 }
 
+// y jumps where `up` passes a place that is drawn for each of some strips of `lon`: it never falls
+// with `up`, and the two columns matter together.
+Table strips(std::size_t rows) {
+  Table table = board(rows, 0, Task::regression, 2);
+  Random random(3);
+  std::vector<float> places;
+  for (int strip = 0; strip < 6; ++strip) places.push_back(static_cast<float>(random.uniform()));
+  for (std::size_t r = 0; r < rows; ++r) {
+    const float up = table.columns[0].numbers[r], lon = table.columns[1].numbers[r];
+    table.columns[4].numbers[r] += up > places[static_cast<std::size_t>(6 * lon)] ? 2 : 0;
+  }
+  return table;
+}
+
+TEST(InteractionSearch, FindsAPairWithAMonotoneColumn) {
+  const Table table = strips(4000);
+  const TrainResult found = train(table, board_options());
+  ASSERT_THAT(found.options.interactions, ElementsAre(StartsWith("up*lon:")))
+      << found.choices.at(0).why;
+  EXPECT_TRUE(found.model.schema().pairs.at(0).is_grid());
+  TrainOptions plain = board_options();
+  plain.interactions = {"none"};
+  EXPECT_LT(found.best[0].valid_metric, 0.95 * train(table, plain).best[0].valid_metric);
+  EXPECT_TRUE(verify(found.model, {.pairs = 10'000}).holds());
+}
+
 TEST(InteractionSearch, FindsNothingWhereNothingIs) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const TrainResult result = train(board(3000, 0, Task::regression, seed), board_options());
@@ -161,12 +187,12 @@ TEST(InteractionSearch, AStoppedRunThatIsResumedGivesTheSameBytes) {
 
 TEST(InteractionSearch, InspectShowsThePairAndItsSurface) {
   TrainOptions options = board_options();
-  options.interactions = {"lon*lat:8", "town*lon:4"};
+  options.interactions = {"lon*lat:8", "town*lon:4", "up*lon:5"};
   options.epochs = 20;
   const Model model = train(board(3000, 4, Task::regression), options).model;
   EXPECT_THAT(inspect_text(model), HasSubstr("lon*lat"));
   const Json pairs = Json::parse(inspect_json(model)).at("pairs");
-  ASSERT_EQ(pairs.size(), 2u);
+  ASSERT_EQ(pairs.size(), 3u);
   EXPECT_EQ(pairs[0].at("columns"), Json::array({"lon", "lat"}));
   EXPECT_EQ(pairs[0].at("scores").size(), 8u);
   EXPECT_EQ(pairs[0].at("scores")[0].size(), 8u);
@@ -174,6 +200,12 @@ TEST(InteractionSearch, InspectShowsThePairAndItsSurface) {
   EXPECT_EQ(pairs[1].at("cells")[0][3], "(unseen)");
   EXPECT_GT(pairs[0].at("strength").get<double>(), 0.5);
   EXPECT_LT(pairs[1].at("strength").get<double>(), 0.3);
+  EXPECT_EQ(pairs[2].at("kind"), "table");
+  ASSERT_EQ(pairs[2].at("scores").size(), 5u);
+  for (std::size_t k = 1; k < 5; ++k) {
+    for (std::size_t l = 0; l < 5; ++l)
+      EXPECT_LE(pairs[2].at("scores")[k - 1][l], pairs[2].at("scores")[k][l]);
+  }
 }
 
 }  // namespace
