@@ -36,6 +36,9 @@ train prices quantile --label interest --quantile 0.9
 train prices quantiles --label interest --quantile 0.1,0.5,0.9 --decreasing income
 train grades grades --label grade --grades 'low<moderate<high<severe'
 pairs='age*housing:8' train loans pairs --label default
+"$espalier" simulate --rows 300 --seed 7 --missing 0.2 -o "$scratch/gaps.csv"
+pairs='late_payments*age:4,housing*late_payments:3,income*late_payments:5' \
+  train gaps tables --label default --decreasing income
 "$espalier" train "$scratch/grades.csv" --quiet --epochs 3 --interactions none --label grade \
   --architecture 'cal(6) lin(6) cal(4) lat(3x2) cal(4) lin(4)' -o classes.esp
 "$espalier" train "$scratch/grades.csv" --quiet --epochs 3 --interactions none --label grade \
