@@ -204,7 +204,7 @@ void read_vertices(const Json& vertices, const Feature& feature, const Require& 
   const std::size_t places =
       feature.kind == FeatureKind::category ? feature.words.size() + 1 : feature.keypoints.size();
   for (const Json& vertex : vertices) {
-    require(vertex.is_number_integer(), "a vertex that is no whole number");
+    require(vertex.is_whole(), "a vertex that is no whole number");
     const auto place = vertex.get<std::int64_t>();
     require(place >= (feature.learns_missing ? -1 : 0) && place < static_cast<std::int64_t>(places),
             "a vertex where the column has no place");

@@ -204,7 +204,8 @@ TEST(InteractionSearch, InspectShowsThePairAndItsSurface) {
   ASSERT_EQ(pairs[2].at("scores").size(), 5u);
   for (std::size_t k = 1; k < 5; ++k) {
     for (std::size_t l = 0; l < 5; ++l)
-      EXPECT_LE(pairs[2].at("scores")[k - 1][l], pairs[2].at("scores")[k][l]);
+      EXPECT_LE(pairs[2].at("scores")[k - 1][l].get<double>(),
+                pairs[2].at("scores")[k][l].get<double>());
   }
 }
 
