@@ -112,11 +112,16 @@ void visit_fields(T& finished, Visitor& visit) {
   visit_fields(finished.best, visit);
 }
 
-template <Is<ShorterTraining> T, class Visitor>
-void visit_fields(T& shorter, Visitor& visit) {
-  visit_fields(shorter.result, visit);
-  visit(shorter.epochs, "epochs");
-  visit.list(shorter.history, "history");
+template <Is<Fall> T, class Visitor>
+void visit_fields(T& fall, Visitor& visit) {
+  visit(fall.mean, "trials");
+  visit(fall.error, "trials");
+}
+
+template <Is<EarlierTraining> T, class Visitor>
+void visit_fields(T& earlier, Visitor& visit) {
+  visit_fields(earlier.result, visit);
+  visit.list(earlier.history, "history");
 }
 
 template <Is<TrainerState> T, class Visitor>
@@ -151,8 +156,8 @@ void visit_fields(T& fingerprint, Visitor& visit) {
 template <Is<Checkpoint> T, class Visitor>
 void visit_fields(T& checkpoint, Visitor& visit) {
   visit_fields(checkpoint.fingerprint, visit);
-  visit(checkpoint.epochs, "epochs");
-  visit.list(checkpoint.shorter, "shorter trainings");
+  visit.list(checkpoint.falls, "trials");
+  visit.list(checkpoint.earlier, "earlier trainings");
   visit.list(checkpoint.finished, "finished networks");
   visit_fields(checkpoint.network, visit);
   visit_fields(checkpoint.trainer, visit);

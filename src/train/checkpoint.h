@@ -19,6 +19,7 @@
 #include "espalier/schema.h"
 #include "espalier/train.h"
 #include "model/network.h"
+#include "train/held_out.h"
 #include "train/settled_options.h"
 #include "train/trainer.h"
 
@@ -59,18 +60,16 @@ struct FinishedNetwork {
   Epoch best;
 };
 
-/// The first network as it came out of a training that was not the last one, while the length of
-/// training is being chosen.
-struct ShorterTraining {
+/// The first network as it came out of the best training so far, while settings are being tried.
+struct EarlierTraining {
   FinishedNetwork result;
-  int epochs = 0;
   std::vector<Epoch> history;
 };
 
 struct Checkpoint {
-  Fingerprint fingerprint;               // of the options as they were before the length was chosen
-  int epochs = 0;                        // of the running training
-  std::vector<ShorterTraining> shorter;  // one at most
+  Fingerprint fingerprint;               // of the options as they were before any was tried
+  std::vector<Fall> falls;               // of the trials that are finished
+  std::vector<EarlierTraining> earlier;  // one at most
   std::vector<FinishedNetwork> finished;
   NetworkState network;  // the running member
   TrainerState trainer;

@@ -188,9 +188,14 @@ Prepared prepare(const Source& source, const TrainOptions& options, const TrainC
              .schema = std::move(schema),
              .valid_is_split_off = control.valid == nullptr && source.rows == nullptr,
              .finds_interactions = asks_the_table(options.architecture)};
-  p.length_is_open = options.epochs == 0 && options.patience == 0 &&
-                     p.options->schedule == Schedule::cosine && !rows.valid.empty() &&
-                     asks_the_table(options.architecture);
+  if (options.epochs == 0 && options.patience == 0 && p.options->schedule == Schedule::cosine &&
+      !rows.valid.empty() && asks_the_table(options.architecture)) {
+    p.open = {.epochs = true,
+              .calibrator_hessian = options.calibrator_hessian < 0,
+              .weight_decay = options.weight_decay < 0,
+              .larger = larger_networks(options.architecture, rows.train.size(), p.schema.features,
+                                        p.schema.label)};
+  }
   fit(source, rows, control.valid, p);
   warn_of_close_labels(p.schema.label, control);
   return p;

@@ -9,6 +9,7 @@
 #include "espalier/train.h"
 #include "train/settled_options.h"
 #include "train/split.h"
+#include "train/trials.h"
 
 namespace espalier {
 
@@ -22,7 +23,7 @@ struct Prepared {
   bool valid_is_split_off = false;      // from the table that is trained on
   std::vector<float> class_scale = {};  // what balancing multiplied the weights of train with
   bool finds_interactions = false;      // the preset suits pairs that are found by search
-  bool length_is_open = false;          // the validation rows decide whether to train for longer
+  OpenSettings open = {};               // that the validation rows decide
   // Of settle_interactions and settle_wiring:
   std::vector<Choice> choices = {};
   double search_seconds = 0;

@@ -28,11 +28,18 @@ struct Size {
   int inner_keypoints;
 };
 
+// The sizes, each up to so many rows.
+struct Rung {
+  std::size_t below;
+  Size size;
+};
+constexpr Rung kLadder[] = {{1000, {8, 3, 10, 5}},
+                            {5000, {20, 4, 40, 10}},
+                            {15000, {40, 4, 100, 20}},
+                            {static_cast<std::size_t>(-1), {70, 5, 150, 20}}};
+
 Size size_for(std::size_t rows) {
-  if (rows < 1000) return {8, 3, 10, 5};
-  if (rows < 5000) return {20, 4, 40, 10};
-  if (rows < 15000) return {40, 4, 100, 20};
-  return {70, 5, 150, 20};
+  return std::ranges::find_if(kLadder, [&](const Rung& rung) { return rows < rung.below; })->size;
 }
 
 // What a preset is made from. groups and group_size are 0 unless it was written as name(GxS).
@@ -264,6 +271,18 @@ bool is_preset(std::string_view text) { return find_kind(text) != nullptr; }
 bool asks_the_table(std::string_view architecture) {
   const Kind* kind = find_kind(architecture);
   return kind != nullptr && kind->recipe.asks_the_table;
+}
+
+std::vector<std::string> larger_networks(const std::string& text, std::size_t rows,
+                                         const std::vector<Feature>& features, const Label& label) {
+  std::vector<std::string> larger;
+  if (text != "dln") return larger;
+  for (const Rung& rung : kLadder) {
+    if (rung.size.lattices <= size_for(rows).lattices) continue;
+    const std::string size = fmt::format("dln({}x{})", rung.size.lattices, rung.size.lattice_size);
+    larger.push_back(find_preset(size, rows, features, label)->layers);
+  }
+  return larger;
 }
 
 std::optional<Preset> find_preset(const std::string& text, std::size_t rows,

@@ -26,7 +26,7 @@ struct Recipe {
   double rate = 1;                    // of learning, times what suits the number of rows
   double fixed_rate = 0;              // of learning, whatever the number of rows; 0: rate
   int epochs = 0;                     // 0: what suits the number of rows
-  bool asks_the_table = false;        // for pairs of columns and for the length of training
+  bool asks_the_table = false;        // for pairs of columns, and what trials.h has
 };
 
 struct Preset {
@@ -39,12 +39,17 @@ std::vector<std::string> preset_names();
 /// Whether a text is the name of a preset, with a size or without.
 bool is_preset(std::string_view text);
 
-/// Whether it is a preset for which pairs of columns and the length of training are searched.
+/// Whether it is a preset for which pairs of columns, the length of training and penalties are searched.
 bool asks_the_table(std::string_view architecture);
 
 /// The preset of that name for a table of this size; nothing for a list of layers. Throws Error
 /// (argument) for a word that is neither, and for a size that cannot be.
 std::optional<Preset> find_preset(const std::string& text, std::size_t rows,
                                   const std::vector<Feature>& features, const Label& label = {});
+
+/// The layers of `dln` in the sizes that more rows would have, the next one first; none for another
+/// text.
+std::vector<std::string> larger_networks(const std::string& text, std::size_t rows,
+                                         const std::vector<Feature>& features, const Label& label);
 
 }  // namespace espalier

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -29,6 +31,7 @@
 #include "train/streams.h"
 #include "train/train_on.h"
 #include "train/trainer.h"
+#include "train/trials.h"
 
 namespace espalier {
 
@@ -64,17 +67,6 @@ void require_proof(const ModelData& model) {
   });
 }
 
-// The length of training: a longer one must lower the loss by so many standard deviations, and may
-// be so long. Few rows are so noisy that this would mostly stop too soon, and training on them takes
-// little time: less than that does.
-struct LengthSearch {
-  double clearly_lower;
-  int most_times_as_long;
-};
-constexpr std::size_t kFewRows = 5000;
-constexpr LengthSearch kOfFewRows = {0.5, 32}, kOfManyRows = {1, 8};
-constexpr std::int64_t kMostRowsOfALength = 8'000'000;
-
 // Trains the members one after another, reports as it goes and writes checkpoints.
 class Session {
  public:
@@ -93,14 +85,14 @@ class Session {
   TrainResult run(std::optional<Checkpoint> checkpoint) {
     if (checkpoint) {
       require_same_run(*checkpoint);
-      restore_length(*checkpoint);
+      restore_trials(*checkpoint);
       restore_finished(*checkpoint);
     }
     progress_.rows_total = rows_before(p_.options->ensemble + 1);
     for (int m = static_cast<int>(best_.size()) + 1; m <= p_.options->ensemble; ++m) {
       if (m > 1 && control_.stop.stop_requested()) break;
       const Epoch best =
-          m == 1 && p_.length_is_open ? train_first(checkpoint) : train_member(m, checkpoint);
+          m == 1 && p_.open.epochs ? train_first(checkpoint) : train_member(m, checkpoint);
       if (best.epoch == 0) {  // stopped before it had learned anything
         model_->members.pop_back();
         break;
@@ -214,7 +206,6 @@ class Session {
     Network network;
     Epoch best;
     std::vector<Epoch> history;
-    int epochs;
     std::vector<double> losses;  // of the validation rows
   };
 
@@ -222,71 +213,48 @@ class Session {
   Training take_first(const Epoch& best) {
     Network& network = model_->members.back();
     const std::vector<float> outputs = network_outputs(network, p_.schema.label, p_.valid, pool_);
-    Training training{std::move(network), best, std::move(history_), p_.options->epochs,
+    Training training{std::move(network), best, std::move(history_),
                       losses_of({p_.schema.label, p_.train}, p_.valid, outputs)};
     model_->members.pop_back();
     history_.clear();
     return training;
   }
 
-  // Puts the training before the last one back.
-  Epoch use_shorter() {
-    p_.search_rows += rows_of(p_.options->epochs) - rows_of(shorter_->epochs);
-    set_epochs(shorter_->epochs);
-    model_->members.push_back(std::move(shorter_->network));
-    history_ = std::move(shorter_->history);
-    const Epoch best = shorter_->best;
-    shorter_.reset();
+  // Puts the best training of all back.
+  Epoch use_best() {
+    set_options(trials_.best());
+    p_.search_rows -= rows_of(p_.options->epochs);
+    model_->members.push_back(std::move(earlier_->network));
+    history_ = std::move(earlier_->history);
+    const Epoch best = earlier_->best;
+    earlier_.reset();
     return best;
   }
 
-  void set_epochs(int epochs) {
-    TrainOptions options = *p_.options;
-    options.epochs = epochs;
-    p_.options = SettledOptions(std::move(options));
+  void set_options(const TrainOptions& options) {
+    p_.options = SettledOptions(options);
+    p_.architecture = parse_architecture(options.architecture);
     progress_.rows_total = rows_before(p_.options->ensemble + 1);
   }
 
-  // The first network, again from the start and twice as long while that lowers the loss of the
-  // validation rows clearly. Whatever the length, it is the network that --epochs gives.
+  // The first network, again from the start for every setting that is tried.
   Epoch train_first(std::optional<Checkpoint>& checkpoint) {
-    std::string why;
-    for (;;) {
+    while (!trials_.done()) {
+      set_options(trials_.trying());
       const Epoch best = train_member(1, checkpoint);
       checkpoint.reset();
       if (control_.stop.stop_requested()) {
-        if (!shorter_) return best;
+        if (!earlier_) return best;
         model_->members.pop_back();
-        return use_shorter();
+        return use_best();
       }
+      p_.search_rows += rows_of(p_.options->epochs);
       Training own = take_first(best);
-      if (shorter_) {
-        const Fall fall = fall_of(shorter_->losses, own.losses);
-        if (!fall.is_clear(length_.clearly_lower)) {
-          p_.choices.push_back(
-              {"epochs", std::to_string(shorter_->epochs),
-               fmt::format("{}with {} {}", why, own.epochs,
-                           why.empty() ? "the loss of the validation rows is not clearly "
-                                         "lower"
-                                       : "not")});
-          return use_shorter();
-        }
-        why = fmt::format(
-            "the loss of the validation rows is {:.1f} deviations lower than with "
-            "{}, ",
-            fall.mean / fall.error, shorter_->epochs);
-      }
-      shorter_ = std::move(own);
-      const int longer = 2 * shorter_->epochs;
-      if (rows_of(longer) > kMostRowsOfALength ||
-          longer > length_.most_times_as_long * first_epochs_) {
-        p_.choices.push_back(
-            {"epochs", std::to_string(shorter_->epochs), why + "no more are tried"});
-        return use_shorter();
-      }
-      p_.search_rows += rows_of(shorter_->epochs);
-      set_epochs(longer);
+      if (trials_.judge(earlier_ ? fall_of(earlier_->losses, own.losses) : Fall{}))
+        earlier_ = std::move(own);
     }
+    std::ranges::copy(trials_.choices(), std::back_inserter(p_.choices));
+    return use_best();
   }
 
   std::int64_t rows_of(int epochs) const {
@@ -311,15 +279,15 @@ class Session {
   void write_checkpoint(const Trainer& trainer) {
     if (!file_.wanted() || p_.search_stopped) return;
     Checkpoint checkpoint{.fingerprint = fingerprint_,
-                          .epochs = p_.options->epochs,
+                          .falls = trials_.falls(),
                           .network = state_of(model_->members.back()),
                           .trainer = trainer.state(),
                           .history = history_};
     for (std::size_t m = 0; m < best_.size(); ++m)
       checkpoint.finished.push_back({state_of(model_->members[m]), best_[m]});
-    if (shorter_) {
-      checkpoint.shorter.push_back(
-          {{state_of(shorter_->network), shorter_->best}, shorter_->epochs, shorter_->history});
+    if (earlier_) {
+      checkpoint.earlier.push_back(
+          {{state_of(earlier_->network), earlier_->best}, earlier_->history});
     }
     file_.write(checkpoint);
   }
@@ -338,19 +306,26 @@ class Session {
     }
   }
 
-  // The length that was being tried, or has been chosen when the first network is finished.
-  void restore_length(const Checkpoint& checkpoint) {
-    if (!p_.length_is_open) return;
-    if (checkpoint.epochs < first_epochs_ || checkpoint.shorter.size() > 1)
-      require_fits("its length of training is none that is tried");
-    for (const ShorterTraining& shorter : checkpoint.shorter) {
-      require_fits(restore(shorter.result.network, add_network(1)));
-      history_ = shorter.history;
-      set_epochs(shorter.epochs);
-      shorter_ = take_first(shorter.result.best);
+  // The trials as far as they had come, or what was chosen when the first network is finished.
+  void restore_trials(const Checkpoint& checkpoint) {
+    for (const Fall& fall : checkpoint.falls) {
+      if (!p_.open.epochs || trials_.done()) require_fits("more was tried than there is to try");
+      p_.search_rows += rows_of(trials_.trying().epochs);
+      trials_.judge(fall);
     }
-    p_.search_rows += rows_of(checkpoint.epochs - first_epochs_);  // the lengths before it
-    set_epochs(checkpoint.epochs);
+    if (checkpoint.falls.empty()) return;
+    if (trials_.done() != checkpoint.earlier.empty() || checkpoint.earlier.size() > 1)
+      require_fits("its trials do not belong together");
+    set_options(trials_.best());
+    if (trials_.done()) {
+      p_.search_rows -= rows_of(p_.options->epochs);
+      std::ranges::copy(trials_.choices(), std::back_inserter(p_.choices));
+      return;
+    }
+    const EarlierTraining& earlier = checkpoint.earlier.front();
+    require_fits(restore(earlier.result.network, add_network(1)));
+    history_ = earlier.history;
+    earlier_ = take_first(earlier.result.best);
   }
 
   void restore_finished(const Checkpoint& checkpoint) {
@@ -381,7 +356,7 @@ class Session {
     control_.progress(progress_);
   }
 
-  Prepared& p_;  // of which the length of training may still change
+  Prepared& p_;  // of which settings may still change
   const TrainControl& control_;
   CheckpointFile& file_;
   ThreadPool& pool_;
@@ -390,9 +365,8 @@ class Session {
   std::optional<Rotation> rotation_;  // of the rows that the networks of an ensemble hold out
   Progress progress_{};
   std::shared_ptr<ModelData> model_ = std::make_shared<ModelData>();
-  const int first_epochs_ = p_.options->epochs;
-  const LengthSearch length_ = p_.train.num_rows < kFewRows ? kOfFewRows : kOfManyRows;
-  std::optional<Training> shorter_;  // while the length is chosen: the training before this one
+  Trials trials_{*p_.options, p_.open, p_.train.num_rows};
+  std::optional<Training> earlier_;  // while settings are tried: the best training so far
   std::vector<Epoch> best_;          // of the finished members
   std::vector<Epoch> history_;
 };

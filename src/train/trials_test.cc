@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The length of training, where the validation rows decide it.
+// The length of training and the penalties, where the validation rows decide them.
+#include "train/trials.h"
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,8 +66,10 @@ TEST(Length, IsLongerWhereThatPaysAndTheChosenOneGivesTheSameBytes) {
       const TrainResult found = train(table, options);
       const TrainOptions recorded = recorded_in(found);
       EXPECT_GT(recorded.epochs, 28) << "2000 steps of 8 rows";
-      ASSERT_EQ(found.choices.size(), 1u);
+      ASSERT_EQ(found.choices.size(), 3u);
       EXPECT_EQ(found.choices[0].value, std::to_string(recorded.epochs));
+      EXPECT_EQ(found.choices[1].value, fmt::format("{}", recorded.calibrator_hessian));
+      EXPECT_EQ(found.choices[2].value, fmt::format("{}", recorded.weight_decay));
       const TrainResult again = train(table, recorded);
       EXPECT_TRUE(again.model.to_bytes() == found.model.to_bytes());
       EXPECT_TRUE(again.choices.empty());
@@ -180,6 +185,70 @@ TEST(Length, AStopDuringALongerTrainingKeepsTheShorterOne) {
   shorter.epochs = first;
   EXPECT_TRUE(stopped.stopped);
   EXPECT_TRUE(stopped.model.to_bytes() == train(table, shorter).model.to_bytes());
+}
+
+bool same_settings(const TrainOptions& a, const TrainOptions& b) {
+  return to_json(a) == to_json(b);
+}
+
+// Whatever the trainings say: an end comes, closed settings stay, the best is what was better last,
+// and a run that knows no more than how they went is where the other one is.
+TEST(Trials, EndAndCanBeTakenUpAgain) {
+  Random random(1);
+  for (int i = 0; i < 500; ++i) {
+    const TrainOptions first = {.epochs = 1 + static_cast<int>(random.below(40)),
+                                .weight_decay = random.below(2) == 0 ? 0 : 0.3,
+                                .calibrator_hessian = random.below(2) == 0 ? 0 : 0.005};
+    OpenSettings open = {.epochs = true,
+                         .calibrator_hessian = random.below(2) == 0,
+                         .weight_decay = random.below(2) == 0};
+    if (random.below(2) == 0) open.larger = {"large", "larger"};
+    const std::size_t rows = std::size_t{100} << random.below(16);
+    const double luck = random.uniform();
+    Trials trials(first, open, rows);
+    int tried = 0;
+    while (!trials.done()) {
+      const TrainOptions before = trials.best(), trying = trials.trying();
+      EXPECT_EQ(tried == 0, same_settings(before, trying));
+      EXPECT_TRUE(open.weight_decay || trying.weight_decay == first.weight_decay);
+      EXPECT_TRUE(open.calibrator_hessian || trying.calibrator_hessian == first.calibrator_hessian);
+      EXPECT_TRUE(tried == 0 || static_cast<double>(rows) * trying.epochs <= 8e6);
+      const bool is_better =
+          trials.judge({.mean = random.uniform() < luck ? 3.0 : 0.1, .error = 1});
+      EXPECT_TRUE(same_settings(trials.best(), is_better ? trying : before));
+      ASSERT_LE(++tried, 1 + 6 + 3 + 3 + 1);
+      Trials again(first, open, rows);
+      for (const Fall& fall : trials.falls()) again.judge(fall);
+      EXPECT_EQ(again.done(), trials.done());
+      EXPECT_TRUE(same_settings(again.best(), trials.best()));
+      EXPECT_TRUE(trials.done() || same_settings(again.trying(), trials.trying()));
+    }
+  }
+}
+
+TEST(Trials, SayWhatTheyChoseAndWhy) {
+  Trials trials(
+      {.architecture = "small", .epochs = 10, .weight_decay = 0.3, .calibrator_hessian = 0.005},
+      {.epochs = true,
+       .calibrator_hessian = true,
+       .weight_decay = true,
+       .larger = {"large", "larger"}},
+      100);
+  for (const double mean : {0.0, 2.0, 0.1, 1.0, 0.1, 3.0, 0.1, -1.0})
+    trials.judge({.mean = mean, .error = 1});
+  ASSERT_TRUE(trials.done());
+  std::string said;
+  for (const Choice& choice : trials.choices())
+    said += fmt::format("{} {}: {}\n", choice.setting, choice.value, choice.why);
+  EXPECT_EQ(
+      said,
+      "epochs 20: the loss of the validation rows is 2.0 deviations lower than with 10, with "
+      "40 not\n"
+      "architecture large: the loss of the validation rows is 1.0 deviations lower than with "
+      "small, with larger not\n"
+      "calibrator_hessian 0.0005: the loss of the validation rows is 3.0 deviations lower than "
+      "with 0.005, with 5e-05 not\n"
+      "weight_decay 0.3: with 0 the loss of the validation rows is not clearly lower\n");
 }
 
 TEST(HeldOut, AFallIsTheMeanOfDifferencesWithItsDeviation) {
