@@ -27,7 +27,7 @@ pip = build/python/bin/pip --disable-pip-version-check
 # Tables that `make reproduce` makes, the quicker ones, and its flags.
 TABLES ?= adult compas auto-mpg heart
 REPRODUCE ?=
-FUZZERS = csv model config architecture tune
+FUZZERS = csv model config architecture tune table
 # A folder that is configured already keeps its tests, a new one does without them.
 configure_release = cmake --preset release --log-level=WARNING \
   $$([ -e build/CMakeCache.txt ] || echo -DESPALIER_BUILD_TESTS=OFF)

@@ -67,7 +67,7 @@ std::vector<std::string> read_sentences(const Model& model, const std::string& p
   std::map<std::string, std::string> by_column;
   for (std::size_t r = 0; r < table.num_rows; ++r) {
     const auto word = [r](const Column& column) {
-      const std::int32_t code = column.codes[r];
+      const std::int32_t code = column.word_codes()[r];
       return code == kMissingCode ? std::string() : column.words[static_cast<std::size_t>(code)];
     };
     const std::string name = word(columns), sentence = word(reasons);

@@ -64,10 +64,21 @@ T read_value(const Field& field, const std::string& text) {
   } else if constexpr (std::is_arithmetic_v<T>) {
     T value{};
     const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    const auto is_read = [&](auto& number) {
+      const auto [stop, error] = std::from_chars(text.data(), end, number);
+      return error == std::errc() && stop == end;
+    };
+    double power = 0;
+    bool is_number = is_read(value);
+    if (!is_number && std::is_integral_v<T> && is_read(power) && power >= 0 && power <= 1e15) {
+      const auto whole = static_cast<std::uint64_t>(power);  // 1e9 is a whole number too
+      is_number = static_cast<double>(whole) == power && text.find('.') == text.npos &&
+                  power <= static_cast<double>(std::numeric_limits<T>::max());
+      value = static_cast<T>(whole);
+    }
     const auto number = static_cast<double>(value);
     const bool fits = std::isfinite(number) && number >= field.min && number <= field.max;
-    if (error == std::errc() && stop == end && fits) return value;
+    if (is_number && fits) return value;
     const char* const wanted = std::is_integral_v<T> ? "a whole number" : "a number";
     throw bad_value(flag_name(field), text, fmt::format("{} {}", wanted, range_text<T>(field)));
   } else {

@@ -122,7 +122,7 @@ Json json_of(const Column& column) {
   for (const float number : column.values()) {
     cells.push_back(std::isnan(number) ? Json() : Json::single(number));
   }
-  for (const std::int32_t code : column.codes) {
+  for (const std::int32_t code : column.word_codes()) {
     cells.push_back(code == kMissingCode ? Json()
                                          : Json(column.words[static_cast<std::size_t>(code)]));
   }
@@ -167,6 +167,13 @@ void check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile
 
 void write_table(const Table& table, const std::string& path) {
   write_output(path, [&table](const auto& write) { write_csv(table, write); });
+}
+
+void write_pieces(const std::function<bool(Table&)>& next, const std::string& path, int threads) {
+  write_output(path, [&](const auto& write) {
+    CsvWriter writer(write, threads);
+    for (Table piece; next(piece);) writer.add(piece);
+  });
 }
 
 Column kept_column(const Table& table, const std::string& name) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,9 @@ void check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile
 /// Writes a table as CSV to a file, which appears only when it is complete, or, for "-", to
 /// standard output. Throws Error (file).
 void write_table(const Table& table, const std::string& path);
+
+/// The same for a table that comes in pieces: next(piece) gives the next one, false behind the last.
+void write_pieces(const std::function<bool(Table&)>& next, const std::string& path, int threads);
 
 /// A column that --keep copies from a table which has the text of its cells. Throws Error (data) if it
 /// is not there.

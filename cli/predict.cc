@@ -70,15 +70,34 @@ std::vector<float> predict(const Flags& flags, const Model& model, const Table& 
 }
 
 // The kept columns, then the prediction.
-Table answer(const Flags& flags, const Model& model) {
-  const Table table = read_csv(flags.table, reading(flags, model));
-  for (const std::string& warning : model.warnings(table)) tell("espalier: warning: " + warning);
+Table answer(const Flags& flags, const Model& model, const Table& table) {
   Table out;
   out.num_rows = table.num_rows;
   for (const std::string& name : flags.keep) out.columns.push_back(kept_column(table, name));
   Table predicted = output_table(model.schema().label, predict(flags, model, table), flags.kind());
   std::ranges::move(predicted.columns, std::back_inserter(out.columns));
   return out;
+}
+
+void warn(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) tell("espalier: warning: " + warning);
+}
+
+// Some rows at a time, so that memory does not grow with the table.
+void stream(const Flags& flags, const Model& model) {
+  CsvPieces pieces(flags.table, reading(flags, model));
+  TableWarnings warnings(model);
+  std::string name;
+  Table piece;
+  const auto next = [&](Table& out) {
+    if (!pieces.next(piece)) return false;
+    if (name.empty()) name = piece.name;
+    warnings.add(piece);
+    out = answer(flags, model, piece);
+    return true;
+  };
+  write_pieces(next, flags.output, flags.threads);
+  warn(warnings.list(name));
 }
 
 Json to_json(const Flags& flags, const Table& out) {
@@ -109,9 +128,16 @@ int run(const Flags& flags) {
   if (flags.rate && !model.schema().beside.contains(Role::exposure))
     throw Error(ErrorKind::argument, "--rate: the model was trained without an exposure");
   check_kept(flags, model);
-  const Table out = answer(flags, model);
-  if (flags.output != "-" || !flags.json) write_table(out, flags.output);
-  if (flags.json) print_json_line(to_json(flags, out));
+  if (!flags.json) {
+    stream(flags, model);
+    return 0;
+  }
+  // One object holds all rows.
+  const Table table = read_csv(flags.table, reading(flags, model));
+  warn(model.warnings(table));
+  const Table out = answer(flags, model, table);
+  if (flags.output != "-") write_table(out, flags.output);
+  print_json_line(to_json(flags, out));
   return 0;
 }
 
@@ -120,7 +146,9 @@ int run(const Flags& flags) {
 Run define_predict(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
-  app.add_option("TABLE", flags->table, "a CSV file, or - for standard input")->required();
+  app.add_option("TABLE", flags->table,
+                 "a CSV file, a folder or 'pattern*.csv' of several, or - for standard input")
+      ->required();
   app.add_option("-o,--output", flags->output,
                  "where the predictions go (default -, standard output)")
       ->type_name("FILE");

@@ -17,11 +17,20 @@ struct Flags {
   bool json = false;
 };
 
+constexpr std::size_t kRowsOfAPiece = 1 << 16;
+
+void write(const Flags& flags) {
+  SimulatedPieces pieces(flags.options);
+  write_pieces([&](Table& piece) { return pieces.next(kRowsOfAPiece, piece); }, flags.output, 0);
+}
+
 // With a file the object only says what is in it, otherwise it holds the table itself.
-Json to_json(const Flags& flags, const Table& table) {
-  Json json = {{"rows", table.num_rows}};
+Json to_json(const Flags& flags) {
+  Json json = {{"rows", flags.options.rows}};
   if (flags.output != "-") json["output"] = flags.output;
-  for (const Column& column : table.columns) {
+  SimulateOptions shown = flags.options;
+  if (flags.output != "-") shown.rows = 1;
+  for (const Column& column : simulate(shown).columns) {
     if (flags.output == "-") {
       json["columns"][column.name] = json_of(column);
     } else {
@@ -33,9 +42,8 @@ Json to_json(const Flags& flags, const Table& table) {
 
 int run(const Flags& flags) {
   check_outputs(std::array{NamedFile{"-o", flags.output}}, {});
-  const Table table = simulate(flags.options);
-  if (flags.output != "-" || !flags.json) write_table(table, flags.output);
-  if (flags.json) print_json_line(to_json(flags, table));
+  if (flags.output != "-" || !flags.json) write(flags);
+  if (flags.json) print_json_line(to_json(flags));
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "commands.h"
+#include "disk.h"
 #include "flags.h"
 #include "training.h"
 
@@ -16,6 +17,7 @@ namespace {
 struct Flags {
   TrainingFlags training;
   TrainControl control;  // what flags set of it
+  DiskFlags disk;
 };
 
 TrainResult train_with_progress(const Flags& flags, TrainingTables& tables, ProgressBar& bar,
@@ -44,7 +46,12 @@ int run(Flags& flags) {
   settle_training_flags(training, checkpoint_file(checkpoint));
   ProgressBar bar(training.talk());
   StopOnSignal stop("the best model so far", [&bar](const std::string& line) { bar.say(line); });
-  TrainingTables tables = read_tables(training);
+  const std::optional<DiskFolder> disk =
+      choose_disk(flags.disk, training.table, training.output, [&](const std::string& line) {
+        if (!training.quiet) bar.say(line);
+      });
+  if (disk) flags.control.scratch = disk->path;
+  TrainingTables tables = read_tables(training, disk);
   const TrainResult result = train_with_progress(flags, tables, bar, stop);
   bar.clear();
   const Certificate proof = save_proven(result.model, training.output);
@@ -77,6 +84,7 @@ Run define_train(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   add_training_flags(app, flags->training, "an epoch");
   add_checkpoint_flags(app, flags->control);
+  add_disk_flags(app, flags->disk);
   return [flags] { return run(*flags); };
 }
 

@@ -27,8 +27,9 @@ void apply_config(TrainOptions& options, const std::string& path) {
 
 // data/loan.csv.gz -> loan.esp in the current folder
 std::string default_output(const std::string& table) {
-  if (table == "-") return "model.esp";
+  if (table == "-" || table.find_first_of("*?[") != table.npos) return "model.esp";
   std::filesystem::path name = std::filesystem::path(table).filename();
+  if (name.empty()) name = std::filesystem::path(table).parent_path().filename();  // loans/
   if (name.extension() == ".gz") name = name.stem();
   return name.stem().string() + ".esp";
 }
@@ -82,7 +83,9 @@ Json json_of(const std::vector<Choice>& choices) {
 }  // namespace
 
 void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& line) {
-  app.add_option("TABLE", flags.table, "a CSV file, or - for standard input")->required();
+  app.add_option("TABLE", flags.table,
+                 "a CSV file, a folder or 'pattern*.csv' of several, or - for standard input")
+      ->required();
   // First, because flags are read in the order they are defined in: the others override the file.
   const CLI::callback_t config = [&flags](const CLI::results_t& texts) {
     flags.config = texts.back();
@@ -136,8 +139,9 @@ SignalAnswer::Answer StopOnSignal::answer() {
   return SignalAnswer::Answer::will_stop;
 }
 
-TrainingTables read_tables(const TrainingFlags& flags) {
-  TrainingTables tables{.train = read_csv(flags.table, flags.csv)};
+TrainingTables read_tables(const TrainingFlags& flags, const std::optional<DiskFolder>& disk) {
+  TrainingTables tables{.train = disk ? read_csv_to_disk(flags.table, flags.csv, *disk)
+                                      : read_csv(flags.table, flags.csv)};
   if (!flags.valid.empty()) tables.valid = read_valid(flags, tables.train);
   return tables;
 }

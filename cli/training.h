@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -39,13 +40,14 @@ void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& 
 /// and for a model that could not be saved. `other` is one more file that the command writes.
 void settle_training_flags(TrainingFlags& flags, const NamedFile& other);
 
-/// The training rows, and those of --valid, with the same columns and types; the second is empty
-/// without --valid.
+/// The training rows, in memory or on disk, and those of --valid, with the same columns and types; the
+/// second is empty without --valid.
 struct TrainingTables {
   Table train;
   Table valid;
 };
-TrainingTables read_tables(const TrainingFlags& flags);
+TrainingTables read_tables(const TrainingFlags& flags,
+                           const std::optional<DiskFolder>& disk = std::nullopt);
 
 /// Saves a model if its proof holds, else throws Error (format).
 Certificate save_proven(const Model& model, const std::string& path);

@@ -213,6 +213,38 @@ TEST_F(Cli, PredictsTheSameInEveryShape) {
   }
 }
 
+TEST_F(Cli, PredictsAFolderOfShardsInTheOrderOfTheirNames) {
+  make_model();
+  const auto rows = lines_of(read(path("loans.csv")));
+  fs::create_directory(path("shards"));
+  for (int part = 0; part < 3; ++part) {
+    std::string text = rows[0] + "\n";
+    for (std::size_t i = 1 + static_cast<std::size_t>(part) * 50; i <= (part + 1) * 50U; ++i)
+      text += rows[i] + "\n";
+    write(fmt::format("shards/part-{}.csv", part), text);
+  }
+  const auto plain = lines_of(must("predict loans.esp loans.csv"));
+  const auto sharded = lines_of(must("predict loans.esp 'shards/part-*.csv'"));
+  EXPECT_EQ(sharded, std::vector(plain.begin(), plain.begin() + 151));
+  EXPECT_EQ(lines_of(must("predict loans.esp shards")), sharded);
+  write("shards/part-1.csv", "a,b\n1,2\n");
+  EXPECT_THAT(run("predict loans.esp shards").err, HasSubstr("part-1.csv: no column"));
+}
+
+TEST_F(Cli, AnErrorFarDownATableNamesItsLineAndLeavesNoFile) {
+  make_model();
+  const auto rows = lines_of(read(path("loans.csv")));
+  std::string text = rows[0] + "\n";
+  while (text.size() < (9U << 20)) text += rows[1] + "\n";  // several pieces
+  const auto lines = std::ranges::count(text, '\n');
+  write("long.csv", text + "word" + rows[1].substr(rows[1].find(',')) + "\n");
+  const Result result = run("predict loans.esp long.csv -o p.csv --threads 2");
+  EXPECT_THAT(result.err, HasSubstr(fmt::format("long.csv:{}: column 'income': 'word' is not a "
+                                                "number",
+                                                lines + 1)));
+  EXPECT_FALSE(fs::exists(path("p.csv")));
+}
+
 TEST_F(Cli, CopiesLongIdentifiersUnchanged) {
   make_model();
   auto rows = lines_of(read(path("loans.csv")));

@@ -13,6 +13,7 @@ case $target in
   config) longest=1024 ;;
   architecture) longest=160 ;;
   tune) longest=512 ;;
+  table) longest=400 ;;
   *) echo "error: no fuzz target '$target'" >&2 && exit 2 ;;
 esac
 mkdir -p "$folder/$target"

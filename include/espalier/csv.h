@@ -2,9 +2,11 @@
 // Reading and writing tables as comma-separated values.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +48,9 @@ struct CsvOptions {
   int threads = 0;
 };
 
-/// Reads a table. `path` may be "-" for standard input; gzip is recognised by its first bytes.
+/// Reads a table. `path` may be "-" for standard input; gzip is recognised by its first bytes. A folder
+/// stands for all its files but those whose names begin with . or _, and a path with * ? or [ that is
+/// no file for all that match it, both in the order of their names; they must have the same columns.
 ///
 /// A column is a number column if each of its cells is a number or missing, else a category column.
 /// It has doubles besides its floats where those blur its numbers (floats_blur).
@@ -59,7 +63,50 @@ struct CsvOptions {
 /// rows.
 Table read_csv(const std::string& path, const CsvOptions& options = {});
 
-/// The same from text in memory; `name` stands for the file in messages.
+/// A table that comes in pieces of some rows, in memory that does not grow with it.
+///
+///   espalier::CsvPieces pieces("large.csv", model.csv_options());
+///   for (espalier::Table piece; pieces.next(piece);) use(model.predict(piece));
+///
+/// The pieces behind each other are the table of read_csv, but each numbers its words by itself; and
+/// columns that `types` does not name have the type that their piece shows. The next piece is read
+/// while this one is used.
+class CsvPieces {
+ public:
+  /// `path` as for read_csv. Pieces have about that many bytes of text; 0 chooses. Throws as
+  /// read_csv does.
+  CsvPieces(const std::string& path, const CsvOptions& options, std::size_t piece_bytes = 0);
+  ~CsvPieces();
+  CsvPieces(const CsvPieces&) = delete;
+  CsvPieces& operator=(const CsvPieces&) = delete;
+
+  /// The next rows, at least one; false at the end. Throws as read_csv does, for the first error.
+  bool next(Table& piece);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// About how many bytes of text a path of read_csv stands for: the sizes of its files, six times those
+/// of gzip; 0 for standard input.
+std::uint64_t text_bytes(const std::string& path);
+
+/// Where a table on disk lies.
+struct DiskFolder {
+  std::string path;    ///< a folder, which must exist
+  bool keeps = false;  ///< for later runs; else nothing is left when the table is gone
+};
+
+/// A table that is larger than memory: read_csv, but its columns are files that are mapped, and
+/// memory does not grow with them. The text is read once, or twice where a column shows its first word
+/// late. A folder that keeps tables is asked first: if it has this one, and neither the files nor the
+/// options have changed, no text is read. Throws as read_csv does, and Error (file) if the folder
+/// cannot be written or a file changes while it is read. A process makes one call at a time for a
+/// folder.
+Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const DiskFolder& to);
+
+/// read_csv from text in memory; `name` stands for the file in messages.
 Table parse_csv(std::string_view text, const CsvOptions& options = {},
                 std::string_view name = "text");
 
@@ -79,5 +126,19 @@ void write_csv(const Table& table, std::ostream& out);
 
 /// The same by a function that takes the text piece by piece; what it throws comes through.
 void write_csv(const Table& table, const std::function<void(std::string_view)>& write);
+
+/// The same for a table that comes in pieces of the same columns, by several threads; 0 uses all
+/// cores.
+class CsvWriter {
+ public:
+  explicit CsvWriter(std::function<void(std::string_view)> write, int threads = 0);
+  ~CsvWriter();
+
+  void add(const Table& piece);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace espalier

@@ -94,4 +94,20 @@ class Model {
   std::shared_ptr<const ModelData> data_;
 };
 
+/// Model::warnings for a table that comes in pieces.
+class TableWarnings {
+ public:
+  explicit TableWarnings(const Model& model);
+  ~TableWarnings();
+
+  void add(const Table& piece);
+
+  /// Of all pieces so far; `name` stands for the table.
+  std::vector<std::string> list(std::string_view name) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 }  // namespace espalier

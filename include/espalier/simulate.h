@@ -2,7 +2,9 @@
 // A made-up table of loans whose true risk is known and monotone, with labels of several kinds.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 
@@ -54,5 +56,19 @@ void visit_fields(Options& o, Visitor&& visit) {
 /// whatever the other columns say; and with the risk rise the chance of default, the rate and the
 /// mean cost of claims, the median of the interest, and the chance to reach each grade.
 Table simulate(const SimulateOptions& options = {});
+
+/// The same rows in pieces, for tables that are larger than memory.
+class SimulatedPieces {
+ public:
+  explicit SimulatedPieces(const SimulateOptions& options);
+  ~SimulatedPieces();
+
+  /// The next rows, that many or, at the end, fewer; false if there are none left.
+  bool next(std::size_t rows, Table& piece);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace espalier

@@ -65,6 +65,11 @@ struct TrainControl {
   /// that has a checkpoint. Table, validation rows and options must be those of the earlier run,
   /// except for threads, and so must the version of the library.
   bool resume = false;
+
+  /// A folder for arrays that need not be in memory, as files without a name; empty: all of them are
+  /// in memory. With a table of read_csv_to_disk memory does not grow with the number of rows. The
+  /// model is the same.
+  std::string scratch = {};
 };
 
 /// A setting that the options left open and that the rows of the table decided.

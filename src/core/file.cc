@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,49 +15,18 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
-#include <new>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "core/descriptor.h"
+#include "core/gzip.h"
 #include "espalier/error.h"
 #include "espalier/output_file.h"
 
 namespace espalier {
 namespace {
-
-[[noreturn]] void throw_file_error(const char* action, const std::string& path, int code) {
-  throw Error(ErrorKind::file,
-              fmt::format("cannot {} {}: {}", action, path, std::generic_category().message(code)));
-}
-
-// Repeats a system call for as long as a signal interrupts it.
-template <class Call>
-auto retry(Call&& call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
-class Descriptor {
- public:
-  Descriptor(const std::string& path, int flags, mode_t mode = 0)
-      : fd_(retry([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); })) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-
-  bool is_open() const { return fd_ >= 0; }
-  int get() const { return fd_; }
-
-  // Closes and says whether the system kept what was written.
-  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
 
 std::string read_all(int fd, const std::string& path) {
   std::string bytes;
@@ -142,6 +110,62 @@ FileBytes read_file(const std::string& path) {
   return FileBytes(read_all(file.get(), path));
 }
 
+struct ByteSource::State {
+  std::string name;
+  std::optional<Descriptor> file;  // none: standard input
+  std::string room;
+  std::unique_ptr<Inflater> inflater = nullptr;  // null: the bytes are no gzip
+  bool began = false;
+
+  std::string_view read() {
+    const int fd = file ? file->get() : STDIN_FILENO;
+    const ssize_t got = retry([&] { return ::read(fd, room.data(), room.size()); });
+    if (got < 0) throw_file_error("read", name, errno);
+    return {room.data(), static_cast<std::size_t>(got)};
+  }
+};
+
+ByteSource::ByteSource(const std::string& path) {
+  std::optional<Descriptor> file;
+  if (path != "-") {
+    file.emplace(path, O_RDONLY);
+    struct stat status;
+    if (!file->is_open() || ::fstat(file->get(), &status) != 0)
+      throw_file_error("read", path, errno);
+    if (S_ISDIR(status.st_mode)) throw_file_error("read", path, EISDIR);
+  }
+  state_.reset(new State{.name = path == "-" ? "standard input" : path,
+                         .file = std::move(file),
+                         .room = std::string(std::size_t{1} << 18, '\0')});
+}
+
+ByteSource::~ByteSource() = default;
+ByteSource::ByteSource(ByteSource&&) noexcept = default;
+
+std::string ByteSource::next() {
+  State& state = *state_;
+  std::string bytes;
+  while (bytes.empty()) {
+    std::string_view got = state.read();
+    if (!state.began) {
+      bytes = got;
+      while (bytes.size() < 2 && !(got = state.read()).empty()) bytes += got;  // a slow pipe
+      state.began = true;
+      if (!is_gzip(bytes)) return bytes;
+      state.inflater = std::make_unique<Inflater>(state.name);
+      state.inflater->undo(std::exchange(bytes, {}), bytes);
+    } else if (!state.inflater) {
+      return std::string(got);
+    } else if (got.empty()) {
+      state.inflater->finish();
+      break;
+    } else {
+      state.inflater->undo(got, bytes);
+    }
+  }
+  return bytes;
+}
+
 struct OutputFile::State {
   std::string target;
   std::string temporary;
@@ -200,6 +224,13 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
   file.close();
 }
 
+void append_to_file(const std::string& path, std::string_view bytes) {
+  Descriptor file(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+  if (!file.is_open()) throw_file_error("write", path, errno);
+  write_all(file.get(), bytes, path);
+  if (!file.close()) throw_file_error("write", path, errno);
+}
+
 void remove_stale_temporaries(const std::string& folder) {
   std::error_code failure;
   std::vector<std::filesystem::path> stale;
@@ -208,7 +239,7 @@ void remove_stale_temporaries(const std::string& folder) {
     const pid_t maker = maker_of(entry->path().filename().native());
     if (maker > 0 && !is_running(maker)) stale.push_back(entry->path());
   }
-  for (const std::filesystem::path& path : stale) ::unlink(path.c_str());
+  for (const std::filesystem::path& path : stale) std::filesystem::remove_all(path, failure);
 }
 
 LineLog::LineLog(const std::string& path)
@@ -259,39 +290,6 @@ void LineLog::append(std::string_view line) {
   }
   size_ += static_cast<std::int64_t>(line.size()) + 1;
   is_whole_ = true;
-}
-
-bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
-
-std::string gunzip(std::string_view bytes, std::string_view name) {
-  constexpr std::size_t kChunk = 1 << 18;
-  constexpr std::size_t kMaxInput = 1 << 30;  // zlib counts in 32 bits
-  z_stream stream{};
-  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
-  const std::unique_ptr<z_stream, decltype(&inflateEnd)> guard(&stream, inflateEnd);
-
-  std::string text;
-  std::string chunk(kChunk, '\0');
-  for (;;) {
-    const std::size_t given = std::min(bytes.size(), kMaxInput);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-    stream.avail_in = static_cast<uInt>(given);
-    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
-    stream.avail_out = kChunk;
-    const int code = inflate(&stream, Z_NO_FLUSH);
-    bytes.remove_prefix(given - stream.avail_in);
-    text.append(chunk, 0, kChunk - stream.avail_out);
-    if (code == Z_OK) continue;
-    if (code == Z_MEM_ERROR) throw std::bad_alloc();
-    if (code == Z_BUF_ERROR) {  // nothing left to read and nothing left to give
-      throw Error(ErrorKind::data, fmt::format("{}: gzip data is cut short", name));
-    }
-    if (code != Z_STREAM_END) {
-      throw Error(ErrorKind::data, fmt::format("{}: gzip data is damaged", name));
-    }
-    if (bytes.empty()) return text;
-    inflateReset(&stream);  // another member follows
-  }
 }
 
 }  // namespace espalier

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files: read in one view, written so that nobody ever sees half of one, and gzip undone.
+// Whole files: read in one view and written so that nobody ever sees half of one;
+// and the bytes of files piece by piece, gzip undone.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +36,23 @@ class FileBytes {
   std::unique_ptr<const char, Unmap> mapping_;
 };
 
+// The bytes of a file from first to last, in memory that does not grow with it; gzip is undone.
+class ByteSource {
+ public:
+  // "-" is standard input. Throws Error (file) as read_file does.
+  explicit ByteSource(const std::string& path);
+  ~ByteSource();
+  ByteSource(ByteSource&&) noexcept;
+
+  // Some more of them; an empty string at the end. Throws Error (file, data) if they cannot be read
+  // or are no whole gzip.
+  std::string next();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 // Reads a file; "-" is standard input. Throws Error (file) if it is missing, a directory or
 // unreadable.
 FileBytes read_file(const std::string& path);
@@ -42,7 +60,10 @@ FileBytes read_file(const std::string& path);
 // Writes a whole OutputFile. Throws Error (file).
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
-// Deletes the temporary files of processes that were killed while they wrote into `folder`. Those
+// Adds bytes to the end of a file, which is made if it is not there. Throws Error (file).
+void append_to_file(const std::string& path, std::string_view bytes);
+
+// Deletes the temporary files and folders of processes that were killed while they wrote into `folder`. Those
 // of other running processes stay. What cannot be deleted does no harm and stays too.
 void remove_stale_temporaries(const std::string& folder);
 
@@ -78,12 +99,5 @@ class LineLog {
   std::vector<std::string> lines_;
   std::string rest_;
 };
-
-// Whether bytes begin as gzip does.
-bool is_gzip(std::string_view bytes);
-
-// Undoes gzip, of one member or of several in a row; `name` stands for the file in messages.
-// Throws Error (data) if the bytes are damaged or cut short.
-std::string gunzip(std::string_view bytes, std::string_view name);
 
 }  // namespace espalier

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/gzip.h"
 #include "core/temporary_folder.h"
 #include "espalier/error.h"
 
@@ -244,6 +245,37 @@ TEST_F(FileTest, ALineLogIsAPlainFile) {
 TEST_F(FileTest, ALineLogHasOneWriter) {
   const LineLog log(path("log"));
   expect_error(ErrorKind::argument, "another process is using it", [&] { LineLog(path("log")); });
+}
+
+TEST_F(FileTest, BytesThatComePieceByPieceAreTheWholeFile) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += std::to_string(i * 7919 % 10007) + ',';
+  const std::pair<std::string, std::string> files[] = {
+      {"plain", text},
+      {"empty", ""},
+      {"one", "a"},
+      {"whole.gz", gzip(text)},
+      {"nothing.gz", gzip("")},
+      {"members.gz", gzip(text) + gzip("") + gzip(text)}};
+  for (const auto& [name, bytes] : files) {
+    put(name, bytes);
+    ByteSource source(path(name));
+    std::string read;
+    for (std::string more = source.next(); !more.empty(); more = source.next()) read += more;
+    EXPECT_EQ(read == (is_gzip(bytes) ? gunzip(bytes, name) : bytes), true) << name;
+    EXPECT_EQ(source.next(), "");
+  }
+}
+
+TEST_F(FileTest, BytesOfACutGzipAreAnError) {
+  const std::string whole = gzip("some text that is long enough");
+  put("cut.gz", whole.substr(0, whole.size() - 3));
+  ByteSource source(path("cut.gz"));
+  expect_error(ErrorKind::data, "cut.gz: gzip data is cut short", [&] {
+    while (!source.next().empty()) {
+    }
+  });
+  expect_error(ErrorKind::file, "cannot read", [&] { ByteSource(path("absent")); });
 }
 
 }  // namespace

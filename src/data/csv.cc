@@ -1,190 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads tables: options and header here, the rows in csv_rows.
+// Reads tables whole: the head in csv_head, the rows in csv_rows.
 #include "espalier/csv.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <unordered_set>
-#include <utility>
-
 #include "core/file.h"
-#include "core/text.h"
-#include "data/csv_cell.h"
-#include "data/csv_column.h"
+#include "core/gzip.h"
+#include "data/csv_head.h"
+#include "data/csv_pieces.h"
 #include "data/csv_rows.h"
-#include "data/csv_scanner.h"
-#include "espalier/error.h"
+#include "data/stored_table.h"
 
 namespace espalier {
-namespace {
-
-void check_options(const CsvOptions& options) {
-  const auto fail = [](const char* what) { throw Error(ErrorKind::argument, what); };
-  if (options.header && !options.columns.empty()) {
-    fail("columns: the names of the columns are in the header");
-  }
-  if (!options.header && options.columns.empty()) {
-    fail("columns: a file without a header needs the names of its columns");
-  }
-  if (options.delimiter == '"' || options.delimiter == '\n' || options.delimiter == '\r') {
-    fail("delimiter: neither a quote nor a line break can separate cells");
-  }
-  if (options.skip_lines < 0) fail("skip_lines: wanted 0 or more");
-  if (options.threads < 0) fail("threads: wanted 0 or more");
-  for (const auto& [column, words] : options.not_missing) {
-    if (std::find(words.begin(), words.end(), "") != words.end())
-      fail("not_missing: an empty cell is always missing");
-  }
-}
-
-class TableReader {
-  using NameSet = std::unordered_set<std::string_view>;
-
- public:
-  TableReader(std::string_view text, const CsvOptions& options, std::string_view name)
-      : options_(options), name_(name), rows_(open(text)) {
-    if (options_.header) {
-      read_header();
-    } else {
-      for (const std::string& column : options_.columns) columns_.emplace_back(column);
-    }
-    check_names();
-    choose_columns();
-  }
-
-  Table read(std::size_t chunk_bytes) {
-    RowReader reader(rows_, columns_,
-                     {.file = name_, .names = options_.header ? "header" : "given columns"});
-    if (reader.guess() == 0) fail(options_.header ? "a header but no rows" : "no rows");
-    Table table;
-    table.name = name_;
-    table.num_rows = reader.read(options_.threads, chunk_bytes);
-    for (ColumnReader& column : columns_) {
-      if (column.is_wanted()) table.columns.push_back(column.take());
-    }
-    return table;
-  }
-
- private:
-  [[noreturn]] void fail(std::string_view what) const {
-    throw Error(ErrorKind::data, fmt::format("{}: {}", name_, what));
-  }
-
-  // Passes over what comes before the header or, without one, the rows.
-  CsvScanner open(std::string_view text) const {
-    if (text.find('\0') != text.npos) fail("not a text table: it has NUL bytes");
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-    if (text.empty()) fail("the file is empty");
-    for (int line = 0; line < options_.skip_lines; ++line) {
-      if (text.empty()) {
-        fail(fmt::format("{} lines, wanted to skip {}", line, options_.skip_lines));
-      }
-      const std::size_t at = std::min(text.find_first_of("\r\n"), text.size() - 1);
-      const char* end = text.data() + text.size();
-      text = {after_line_break(text.data() + at, end), end};
-    }
-    const char delimiter = options_.delimiter != 0 ? options_.delimiter : detect_delimiter(text);
-    return CsvScanner(text, delimiter, name_, static_cast<std::size_t>(options_.skip_lines) + 1);
-  }
-
-  void read_header() {
-    rows_.pass_blank_lines();
-    if (!rows_.begin_row()) fail("no header: the file is empty");
-    for (bool more = true; more;) {
-      const Cell cell = rows_.next();
-      columns_.emplace_back(std::string(cell.text));
-      more = !cell.ends_row;
-    }
-  }
-
-  void check_names() {
-    const auto is_binary = [](unsigned char c) {
-      return c < ' ' && c != '\n' && c != '\r' && c != '\t';
-    };
-    for (const ColumnReader& column : columns_) {
-      const std::string& name = column.name();
-      if (std::any_of(name.begin(), name.end(), is_binary)) {
-        fail("not a text table: a column name has control characters");
-      }
-      if (!name.empty() && !names_.insert(name).second) {
-        fail(fmt::format("two columns are named '{}'", printable(name)));
-      }
-    }
-  }
-
-  void choose_columns() {
-    const NameSet optional(options_.optional.begin(), options_.optional.end());
-    const auto require_unless_optional = [&](const auto& named) {
-      for (const auto& [name, value] : named) {
-        if (!optional.contains(name)) require_column(name);
-      }
-    };
-    require_unless_optional(options_.types);
-    require_unless_optional(options_.column_missing);
-    require_unless_optional(options_.not_missing);
-    for (const std::string& name : options_.drop) require_column(name);
-    for (const std::string& name : options_.keep_text) require_column(name);
-    const NameSet drop(options_.drop.begin(), options_.drop.end());
-    const NameSet only(options_.only.begin(), options_.only.end());
-    const NameSet keep_text(options_.keep_text.begin(), options_.keep_text.end());
-    bool any = false;
-    for (ColumnReader& column : columns_) {
-      const std::string& name = column.name();
-      if (name.empty() || drop.contains(name) || !(only.empty() || only.contains(name))) continue;
-      const auto type = options_.types.find(name);
-      column.want(type == options_.types.end() ? nullptr : &type->second, missing_words(name),
-                  not_missing_words(name));
-      if (keep_text.contains(name)) column.keep_text();
-      any = true;
-    }
-    if (!any) fail("no columns left to read");
-  }
-
-  std::vector<std::string> missing_words(const std::string& column) const {
-    std::vector<std::string> words = options_.missing;
-    const auto own = options_.column_missing.find(column);
-    if (own != options_.column_missing.end()) {
-      words.insert(words.end(), own->second.begin(), own->second.end());
-    }
-    return words;
-  }
-
-  std::vector<std::string> not_missing_words(const std::string& column) const {
-    const auto own = options_.not_missing.find(column);
-    return own == options_.not_missing.end() ? std::vector<std::string>() : own->second;
-  }
-
-  void require_column(const std::string& wanted) const {
-    constexpr std::size_t kMaxListed = 20;
-    if (names_.contains(wanted)) return;
-    std::string message = fmt::format("no column '{}'", printable(wanted));
-    if (const auto meant = nearest(wanted, columns_, &ColumnReader::name))
-      message += fmt::format("; is it '{}'?", printable(*meant));
-    if (columns_.size() <= kMaxListed) {
-      std::vector<std::string> names;
-      for (const ColumnReader& column : columns_) {
-        if (!column.name().empty()) names.push_back(printable(column.name()));
-      }
-      message += fmt::format(" (it has {})", fmt::join(names, ", "));
-    }
-    fail(message);
-  }
-
-  const CsvOptions& options_;
-  std::string_view name_;
-  CsvScanner rows_;                    // at the first row
-  std::vector<ColumnReader> columns_;  // all of the file
-  NameSet names_;
-};
-
-}  // namespace
 
 Table parse_csv_in_chunks(std::string_view text, const CsvOptions& options, std::string_view name,
                           std::size_t chunk_bytes) {
   check_options(options);
-  return TableReader(text, options, name).read(chunk_bytes);
+  const CsvHead head(text, options, name);
+  return head.read(head.rows(), chunk_bytes);
 }
 
 Table parse_csv(std::string_view text, const CsvOptions& options, std::string_view name) {
@@ -193,7 +24,13 @@ Table parse_csv(std::string_view text, const CsvOptions& options, std::string_vi
 
 Table read_csv(const std::string& path, const CsvOptions& options) {
   check_options(options);
-  const std::string name = path == "-" ? "standard input" : path;
+  const std::vector<Shard> shards = shards_of(path);
+  if (shards.size() > 1 || shards[0].path != path) {
+    Table table = read_shards(shards, options);
+    table.name = path;
+    return table;
+  }
+  const std::string& name = shards[0].name;
   const FileBytes file = read_file(path);
   if (!is_gzip(file.view())) return parse_csv(file.view(), options, name);
   return parse_csv(gunzip(file.view(), name), options, name);

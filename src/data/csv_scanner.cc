@@ -27,11 +27,12 @@ std::size_t count_line_breaks(const char* at, const char* end) {
   return count;
 }
 
-char detect_delimiter(std::string_view text) {
+char detect_delimiter(std::string_view text, bool* is_whole) {
   constexpr std::string_view kCandidates = ",;\t|";
   std::array<int, kCandidates.size()> counts{};
   bool in_quotes = false;
   bool may_open = true;  // a quote here opens: at the start of a cell, or doubled
+  bool met_end = false;
   text.remove_prefix(std::min(text.find_first_not_of(" \r\n"), text.size()));
   for (const char c : text) {
     if (c == '"') {
@@ -41,12 +42,37 @@ char detect_delimiter(std::string_view text) {
       continue;
     }
     if (in_quotes) continue;
-    if (is_line_break(c)) break;
+    met_end = is_line_break(c);
+    if (met_end) break;
     const std::size_t candidate = kCandidates.find(c);
     if (candidate != kCandidates.npos) ++counts[candidate];
     may_open = candidate != kCandidates.npos || (may_open && c == ' ');
   }
+  if (is_whole != nullptr) *is_whole = met_end;
   return kCandidates[std::max_element(counts.begin(), counts.end()) - counts.begin()];
+}
+
+std::string_view without_blank_end(std::string_view text, char delimiter) {
+  const std::size_t last = text.find_last_not_of(delimiter == ' ' ? "\r\n" : " \r\n");
+  return text.substr(0, last == text.npos ? 0 : last + 1);
+}
+
+std::size_t whole_rows(std::string_view text, char delimiter) {
+  std::size_t end = 0;  // of the whole rows
+  if (text.find('"') == text.npos) {
+    const bool is_half = text.ends_with('\r');  // of CRLF, maybe
+    const std::size_t last = text.substr(0, text.size() - (is_half ? 1 : 0)).find_last_of("\r\n");
+    end = last == text.npos ? 0 : last + 1;
+  } else {
+    CsvScanner scanner(text, delimiter, "", 1);
+    do {
+      end = static_cast<std::size_t>(scanner.position() - text.data());
+    } while (scanner.pass_row());
+  }
+  const std::size_t last = without_blank_end(text.substr(0, end), delimiter).size();
+  if (last == 0) return 0;
+  const char* const line_break = text.data() + text.find_first_of("\r\n", last);
+  return static_cast<std::size_t>(after_line_break(line_break, text.data() + end) - text.data());
 }
 
 CsvScanner::CsvScanner(std::string_view text, char delimiter, std::string_view name,
@@ -58,10 +84,8 @@ CsvScanner::CsvScanner(std::string_view text, char delimiter, std::string_view n
       name_(name) {
   for (const char c : {' ', '\t'}) kinds_[static_cast<unsigned char>(c)] = kBlank;
   for (const char c : {'\n', '\r', delimiter}) kinds_[static_cast<unsigned char>(c)] = kStop;
-  // Without the line breaks at the end every position before it begins a row.
-  const std::size_t last = text.find_last_not_of(delimiter == ' ' ? "\r\n" : " \r\n");
   at_ = text.data();
-  end_ = at_ + (last == text.npos ? 0 : last + 1);
+  end_ = at_ + text.size();
 }
 
 void CsvScanner::pass_blank_lines() {
@@ -76,6 +100,27 @@ void CsvScanner::pass_blank_lines() {
 const char* CsvScanner::row_after(const char* at) const {
   at = std::find_if(at, end_, is_line_break);
   return at == end_ ? end_ : after_line_break(at, end_);
+}
+
+// The quote that closes a cell, doubled ones passed over; the end if there is none.
+const char* CsvScanner::closing_quote(const char* quote) const {
+  const char* close = std::find(quote + 1, end_, '"');
+  while (close != end_ && close + 1 != end_ && close[1] == '"')
+    close = std::find(close + 2, end_, '"');
+  return close;
+}
+
+bool CsvScanner::pass_row() {
+  for (;;) {
+    const char* stop = pass_blanks(at_);
+    if (stop != end_ && *stop == '"') {
+      stop = closing_quote(stop);
+      if (stop != end_) ++stop;
+    }
+    while (stop != end_ && !(kind(*stop) & kStop)) ++stop;
+    if (stop == end_ || (*stop == '\r' && stop + 1 == end_)) return false;
+    if (end_cell(stop)) return true;
+  }
 }
 
 Cell CsvScanner::next_quoted(const char* quote) {

@@ -25,14 +25,22 @@ struct Cell {
 };
 
 // The most frequent of , ; tab | in the first line that is not empty, those in quotes not counted;
-// a comma if there is none.
-char detect_delimiter(std::string_view text);
+// a comma if there is none. `is_whole` says whether that line ends within the text.
+char detect_delimiter(std::string_view text, bool* is_whole = nullptr);
 
 // Past the line break that starts at `at`.
 inline const char* after_line_break(const char* at, const char* end) {
   const bool is_crlf = *at == '\r' && at + 1 != end && at[1] == '\n';
   return at + (is_crlf ? 2 : 1);
 }
+
+// The text without the blank lines and spaces at its end. Of what is left every position before the
+// end begins a row.
+std::string_view without_blank_end(std::string_view text, char delimiter);
+
+// How many bytes of a text that begins a row and goes on are whole rows, of which the last is not
+// blank: blank lines may turn out to be those at the end of the text.
+std::size_t whole_rows(std::string_view text, char delimiter);
 
 // How many line breaks there are.
 std::size_t count_line_breaks(const char* at, const char* end);
@@ -58,6 +66,10 @@ class CsvScanner {
   }
 
   void pass_blank_lines();
+
+  // Goes to the next row without a look at its cells; false if the text may end before the row does:
+  // within quotes, without a line break, or with the first half of one.
+  bool pass_row();
 
   // The next cell of the row. Throws Error (data) for a quote that does not end a cell.
   Cell next() {
@@ -96,6 +108,7 @@ class CsvScanner {
   std::size_t line_of_row() const { return line_of_row_; }
   std::size_t line_of_cell() const { return line_of_cell_; }
   std::size_t line() const { return line_; }
+  char delimiter() const { return delimiter_; }
   const char* position() const { return at_; }
   const char* end() const { return end_; }
 
@@ -126,6 +139,7 @@ class CsvScanner {
   }
 
   Cell next_quoted(const char* quote);
+  const char* closing_quote(const char* quote) const;
 
   const char* at_;
   const char* end_;

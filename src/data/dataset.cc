@@ -10,7 +10,7 @@ Dataset subset(const Dataset& data, const Rows& rows) {
     part.cells.insert(part.cells.end(), data.row(row), data.row(row + 1));
     if (!data.labels.empty()) part.labels.push_back(data.labels[row]);
     for (const Role role : kSideRoles) {
-      const std::vector<float>& cells = data.beside[role];
+      const LargeVector<float>& cells = data.beside[role];
       if (!cells.empty()) part.beside[role].push_back(cells[row]);
     }
   }

@@ -7,36 +7,37 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/large_vector.h"
 #include "espalier/schema.h"
 
 namespace espalier {
 
 /// Which rows of a table, in order.
-using Rows = std::vector<std::uint32_t>;
+using Rows = LargeVector<std::uint32_t>;
 
 /// A column of numbers for each role that stands beside the features, one number per row; empty if
 /// the table has no such column.
 class BesideColumns {
  public:
-  std::vector<float>& operator[](Role role) { return columns_[static_cast<std::size_t>(role)]; }
-  const std::vector<float>& operator[](Role role) const {
+  LargeVector<float>& operator[](Role role) { return columns_[static_cast<std::size_t>(role)]; }
+  const LargeVector<float>& operator[](Role role) const {
     return columns_[static_cast<std::size_t>(role)];
   }
 
  private:
-  std::array<std::vector<float>, std::size(Words<Role>::list)> columns_;
+  std::array<LargeVector<float>, std::size(Words<Role>::list)> columns_;
 };
 
 struct Dataset {
   std::size_t num_rows = 0;
   std::size_t num_features = 0;  // numbers a row: the features, then the pairs of them
-  std::vector<float> cells;      // [num_rows][num_features], see encode.h
-  std::vector<double> labels;    // one per row: the number or its class; empty if not asked for
+  LargeVector<float> cells;      // [num_rows][num_features], see encode.h
+  LargeVector<double> labels;    // one per row: the number or its class; empty if not asked for
   BesideColumns beside;
 
   const float* row(std::size_t index) const { return cells.data() + index * num_features; }
 
-  const std::vector<float>& weights() const { return beside[Role::weight]; }
+  const LargeVector<float>& weights() const { return beside[Role::weight]; }
   float weight(std::size_t index) const { return at(Role::weight, index, 1); }
   float exposure(std::size_t index) const { return at(Role::exposure, index, 1); }
   float offset(std::size_t index) const { return at(Role::offset, index, 0); }

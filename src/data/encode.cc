@@ -71,8 +71,9 @@ void encode_words(const Column& column, const Rows& rows, const CellsOfFeature& 
   std::vector<float> by_code;
   for (const std::string& word : column.words) by_code.push_back(index(word));
   const float missing = index("");
+  const std::span<const std::int32_t> codes = column.word_codes();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::int32_t code = column.codes[rows[i]];
+    const std::int32_t code = codes[rows[i]];
     cells[i] = code == kMissingCode ? missing : by_code[static_cast<std::size_t>(code)];
   }
 }
@@ -132,7 +133,12 @@ void drop_rows(std::size_t count, Table& table) {
     drop(column.numbers);
     drop(column.exact);
     drop(column.codes);
-    if (!column.borrowed.empty()) column.borrowed = column.borrowed.subspan(count);
+    const auto skip = [count](auto& borrowed) {
+      if (!borrowed.empty()) borrowed = borrowed.subspan(count);
+    };
+    skip(column.borrowed);
+    skip(column.borrowed_exact);
+    skip(column.borrowed_codes);
   }
   table.num_rows -= count;
 }
@@ -200,7 +206,7 @@ const Column& require_numbers(const Table& table, const std::string& name) {
 }
 
 std::string number_word(const Column& column, double value) {
-  return column.exact.empty() ? fewest_digits(static_cast<float>(value)) : fewest_digits(value);
+  return column.doubles().empty() ? fewest_digits(static_cast<float>(value)) : fewest_digits(value);
 }
 
 std::string word_at(const Column& column, std::size_t row) {
@@ -208,7 +214,7 @@ std::string word_at(const Column& column, std::size_t row) {
     const double value = column.number(row);
     return std::isnan(value) ? "" : number_word(column, value);
   }
-  const std::int32_t code = column.codes[row];
+  const std::int32_t code = column.word_codes()[row];
   return code == kMissingCode ? "" : column.words[static_cast<std::size_t>(code)];
 }
 

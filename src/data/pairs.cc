@@ -52,7 +52,7 @@ float encode_pair(const Pair& pair, const float* features) noexcept {
 void append_pairs(std::span<const Pair> pairs, Dataset& data) {
   if (pairs.empty()) return;
   const std::size_t before = data.num_features, after = before + pairs.size();
-  std::vector<float> cells(data.num_rows * after);
+  LargeVector<float> cells(data.num_rows * after);
   for (std::size_t r = 0; r < data.num_rows; ++r) {
     float* row = std::copy_n(data.row(r), before, cells.data() + r * after);
     for (const Pair& pair : pairs) *row++ = encode_pair(pair, data.row(r));

@@ -80,18 +80,18 @@ Role role_of(const std::string& column, const TrainOptions& options) {
   return Role::feature;
 }
 
-std::vector<float> encode_side_column(Role role, const std::string& name, const Table& table,
+LargeVector<float> encode_side_column(Role role, const std::string& name, const Table& table,
                                       const Rows& rows) {
   const Column& column = require_numbers(table, name);
-  std::vector<float> cells;
+  LargeVector<float> cells;
   cells.reserve(rows.size());
   double total = 0;
   for (const std::uint32_t row : rows) {
     const float cell = column.values()[row];
     if (const std::string_view wanted = wanted_of(role, cell); !wanted.empty()) {
-      fail_column(
-          table, name,
-          fmt::format("row {}: {} is no {}; wanted {}", row + 1, cell, to_word(role), wanted));
+      fail_column(table, name,
+                  fmt::format("row {}: {} is no {}; wanted {}", table.first_row + row + 1, cell,
+                              to_word(role), wanted));
     }
     cells.push_back(cell);
     total += cell;

@@ -27,7 +27,7 @@ Role role_of(const std::string& column, const TrainOptions& options);
 
 /// One number per row. Throws Error (data) for one that the role does not allow: a weight that is
 /// missing, negative or not finite, or weights that are all 0; an exposure that is not positive.
-std::vector<float> encode_side_column(Role role, const std::string& column, const Table& table,
+LargeVector<float> encode_side_column(Role role, const std::string& column, const Table& table,
                                       const Rows& rows);
 
 /// All rows of a table with the columns that a prediction reads; the exposure may be absent.

@@ -49,7 +49,7 @@ class OrderedCells {
 
   float operator[](std::size_t row) const {
     if (column_.type == ColumnType::number) return place(word_at(column_, row));
-    const std::int32_t code = column_.codes[row];
+    const std::int32_t code = column_.word_codes()[row];
     return code == kMissingCode ? kNan : by_code_[static_cast<std::size_t>(code)];
   }
 
@@ -83,7 +83,7 @@ void fill_ordered(const Column& column, const Rows& rows, const std::vector<std:
 }
 
 // The words of the training rows, the heaviest first; the rarest pooled beyond max_categories.
-void fill_category(const Column& column, const Rows& rows, const std::vector<float>& weights,
+void fill_category(const Column& column, const Rows& rows, const LargeVector<float>& weights,
                    int max_categories, Feature& feature) {
   feature.kind = FeatureKind::category;
   WordIndex index;                // 1 and 1.0 are one word
@@ -91,11 +91,12 @@ void fill_category(const Column& column, const Rows& rows, const std::vector<flo
   for (const std::string& each : column.words)
     same.push_back(static_cast<std::size_t>(index.index_of(shortest_plain(each))));
   const std::vector<std::string> words = index.take_words();
+  const std::span<const std::int32_t> codes = column.word_codes();
   std::vector<double> totals(words.size() + 1, 0.0);  // the last is "missing"
   std::vector<bool> seen(totals.size(), false);
   double total = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::int32_t code = column.codes[rows[i]];
+    const std::int32_t code = codes[rows[i]];
     const std::size_t c =
         code == kMissingCode ? words.size() : same[static_cast<std::size_t>(code)];
     const double weight = weights.empty() ? 1.0 : weights[i];
@@ -139,11 +140,12 @@ struct Content {
 };
 
 bool has_blurred_numbers(const Column& column, const Rows& rows) {
+  const std::span<const double> doubles = column.doubles();
   std::unordered_map<float, double> first;
   for (const std::uint32_t row : rows) {
     const float rounded = column.values()[row];
     if (std::isnan(rounded)) continue;
-    if (first.emplace(rounded, column.exact[row]).first->second != column.exact[row]) return true;
+    if (first.emplace(rounded, doubles[row]).first->second != doubles[row]) return true;
   }
   return false;
 }
@@ -153,10 +155,11 @@ Content content_of(const Column& column, const Rows& rows) {
   bool first = true;
   float first_number = 0;
   std::int32_t first_code = 0;
+  const std::span<const std::int32_t> codes = column.word_codes();
   for (const std::uint32_t row : rows) {
     const bool is_number = column.type == ColumnType::number;
     const float number = is_number ? column.values()[row] : 0;
-    const std::int32_t code = is_number ? 0 : column.codes[row];
+    const std::int32_t code = is_number ? 0 : codes[row];
     if (std::isnan(number) || code == kMissingCode) {
       content.any_missing = true;
       continue;
@@ -170,7 +173,7 @@ Content content_of(const Column& column, const Rows& rows) {
     content.any_value = true;
     if (content.varies && content.any_missing) break;
   }
-  content.is_blurred = !column.exact.empty() && has_blurred_numbers(column, rows);
+  content.is_blurred = !column.doubles().empty() && has_blurred_numbers(column, rows);
   return content;
 }
 
@@ -242,7 +245,7 @@ std::vector<Feature> build_features(const Table& table, const TrainOptions& opti
                                     const Warning& warn) {
   const ColumnIndex columns(table);
   const Orders orders = read_orders(table, columns, options);
-  std::vector<float> weights;
+  LargeVector<float> weights;
   for (const auto& [role, name] : side_columns(options)) {
     if (role == Role::weight) weights = encode_side_column(role, name, table, rows);
   }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,20 @@ enum Stream : std::uint64_t {
   kExtraCategories = 2 << 20,
   kMissingNumbers = 3 << 20,
   kMissingCategories = 4 << 20,
+};
+
+// The stream of each number, which goes on from piece to piece.
+class Streams {
+ public:
+  explicit Streams(std::uint64_t seed) : root_(seed) {}
+
+  Random& operator[](std::uint64_t stream) {
+    return streams_.try_emplace(stream, root_.split(stream)).first->second;
+  }
+
+ private:
+  const Random root_;
+  std::map<std::uint64_t, Random> streams_;
 };
 
 double sigmoid(double logit) { return 1.0 / (1.0 + portable_exp(-logit)); }
@@ -116,7 +131,7 @@ struct Loans {
 };
 
 // The named columns. Those that the table is not to have count as typical.
-Loans draw_loans(const SimulateOptions& options, std::size_t rows, Random random) {
+Loans draw_loans(const SimulateOptions& options, std::size_t rows, Random& random) {
   constexpr const char* kNames[kNamedNumbers] = {"income",         "debt_ratio", "late_payments",
                                                  "years_employed", "age",        "loan_amount"};
   Loans loans;
@@ -146,7 +161,7 @@ Loans draw_loans(const SimulateOptions& options, std::size_t rows, Random random
 }
 
 // number_7, number_8, ...: normal, two decimals.
-void add_extra_number(Loans& loans, int k, Random random) {
+void add_extra_number(Loans& loans, int k, Random& random) {
   const std::size_t rows = loans.logits.size();
   Column column = number_column(fmt::format("number_{}", k), rows);
   const auto extra = static_cast<std::size_t>(k - kNamedNumbers - 1);
@@ -160,7 +175,7 @@ void add_extra_number(Loans& loans, int k, Random random) {
 }
 
 // category_4, category_5, ...: two to eleven words, the first ones more frequent.
-void add_extra_category(Loans& loans, int k, Random random) {
+void add_extra_category(Loans& loans, int k, Random& random) {
   constexpr std::array<std::string_view, 11> kWords = {
       "oak", "elm", "ash", "fir", "yew", "pear", "plum", "lime", "fig", "hazel", "cedar"};
   const std::size_t rows = loans.logits.size();
@@ -179,7 +194,7 @@ void add_extra_category(Loans& loans, int k, Random random) {
 
 // Empties cells; the odds of a cell are those of `share` times odds(row).
 template <class Odds>
-void drop_cells(Column& column, double share, Random random, Odds&& odds) {
+void drop_cells(Column& column, double share, Random& random, Odds&& odds) {
   const std::size_t rows = std::max(column.numbers.size(), column.codes.size());
   for (std::size_t row = 0; row < rows; ++row) {
     const double weight = share * odds(row);
@@ -192,13 +207,13 @@ void drop_cells(Column& column, double share, Random random, Odds&& odds) {
   }
 }
 
-void drop_cells(Loans& loans, const SimulateOptions& options, const Random& root) {
+void drop_cells(Loans& loans, const SimulateOptions& options, Streams& streams) {
   const auto evenly = [](std::size_t) { return 1.0; };
   // Who will not pay back likes to be silent about the income: about 1 at the mean risk.
   const auto by_risk = [&](std::size_t row) { return 0.7 + 1.5 * sigmoid(loans.logits[row]); };
   for (std::size_t i = 0; i < loans.numbers.size(); ++i) {
     Column& column = loans.numbers[i];
-    const Random random = root.split(kMissingNumbers + i);
+    Random& random = streams[kMissingNumbers + i];
     if (column.name == "income") {
       drop_cells(column, options.missing, random, by_risk);
     } else if (column.name != "debt_ratio" && column.name != "late_payments" &&
@@ -206,9 +221,8 @@ void drop_cells(Loans& loans, const SimulateOptions& options, const Random& root
       drop_cells(column, options.missing, random, evenly);
     }
   }
-  for (std::size_t i = 0; i < loans.categories.size(); ++i) {
-    drop_cells(loans.categories[i], options.missing, root.split(kMissingCategories + i), evenly);
-  }
+  for (std::size_t i = 0; i < loans.categories.size(); ++i)
+    drop_cells(loans.categories[i], options.missing, streams[kMissingCategories + i], evenly);
 }
 
 // Puts the words of a category column in order of first appearance, as a table wants them.
@@ -229,27 +243,44 @@ void renumber(Column& column) {
 
 }  // namespace
 
-Table simulate(const SimulateOptions& options) {
-  check_fields(options);
-  const Random root(options.seed);
-  Table table;
-  table.name = "simulated loans";
-  table.num_rows = static_cast<std::size_t>(options.rows);
-  Loans loans = draw_loans(options, table.num_rows, root.split(kLoans));
-  for (int k = kNamedNumbers + 1; k <= options.numbers; ++k) {
-    add_extra_number(loans, k, root.split(kExtraNumbers + static_cast<std::uint64_t>(k)));
-  }
-  for (int k = kNamedCategories + 1; k <= options.categories; ++k) {
-    add_extra_category(loans, k, root.split(kExtraCategories + static_cast<std::uint64_t>(k)));
-  }
-  DrawnLabels labels = draw_labels(options.kind, loans.logits, root.split(kLabels));
-  drop_cells(loans, options, root);
+struct SimulatedPieces::State {
+  SimulateOptions options;
+  Streams streams;
+  std::int64_t rows_left;
+};
 
-  table.columns = std::move(loans.numbers);
-  std::move(loans.categories.begin(), loans.categories.end(), std::back_inserter(table.columns));
-  std::ranges::move(labels.columns, std::back_inserter(table.columns));
-  for (Column& column : table.columns) renumber(column);
-  if (options.truth) table.columns.push_back(std::move(labels.truth));
+SimulatedPieces::SimulatedPieces(const SimulateOptions& options) {
+  check_fields(options);
+  state_.reset(new State{options, Streams(options.seed), options.rows});
+}
+
+SimulatedPieces::~SimulatedPieces() = default;
+
+bool SimulatedPieces::next(std::size_t rows, Table& piece) {
+  auto& [options, streams, rows_left] = *state_;
+  piece = {.name = "simulated loans",
+           .num_rows = std::min(rows, static_cast<std::size_t>(rows_left)),
+           .first_row = static_cast<std::size_t>(options.rows - rows_left)};
+  rows_left -= static_cast<std::int64_t>(piece.num_rows);
+  Loans loans = draw_loans(options, piece.num_rows, streams[kLoans]);
+  for (int k = kNamedNumbers + 1; k <= options.numbers; ++k)
+    add_extra_number(loans, k, streams[kExtraNumbers + static_cast<std::uint64_t>(k)]);
+  for (int k = kNamedCategories + 1; k <= options.categories; ++k)
+    add_extra_category(loans, k, streams[kExtraCategories + static_cast<std::uint64_t>(k)]);
+  DrawnLabels labels = draw_labels(options.kind, loans.logits, streams[kLabels]);
+  drop_cells(loans, options, streams);
+
+  piece.columns = std::move(loans.numbers);
+  std::move(loans.categories.begin(), loans.categories.end(), std::back_inserter(piece.columns));
+  std::ranges::move(labels.columns, std::back_inserter(piece.columns));
+  for (Column& column : piece.columns) renumber(column);
+  if (options.truth) piece.columns.push_back(std::move(labels.truth));
+  return piece.num_rows > 0;
+}
+
+Table simulate(const SimulateOptions& options) {
+  Table table;
+  SimulatedPieces(options).next(static_cast<std::size_t>(options.rows), table);
   return table;
 }
 

@@ -24,7 +24,7 @@ void add(Column& column, double value, double per_unit) {
   column.numbers.push_back(static_cast<float>(std::round(value * per_unit) / per_unit));
 }
 
-DrawnLabels draw_defaults(std::span<const double> logits, Random random) {
+DrawnLabels draw_defaults(std::span<const double> logits, Random& random) {
   Column labels = words("default", {"no", "yes"}), truth = numbers("true_risk");
   for (const double logit : logits) {
     labels.codes.push_back(random.uniform() < sigmoid(logit) ? 1 : 0);
@@ -34,7 +34,7 @@ DrawnLabels draw_defaults(std::span<const double> logits, Random random) {
 }
 
 // Events of a Poisson process until the exposure is over, each with a cost whose mean rises too.
-DrawnLabels draw_claims(std::span<const double> logits, Random random) {
+DrawnLabels draw_claims(std::span<const double> logits, Random& random) {
   Column exposure = numbers("exposure"), claims = numbers("claims"), cost = numbers("cost");
   Column truth = numbers("true_rate");
   const auto waiting = [&] { return -portable_log(1 - random.uniform()); };
@@ -55,7 +55,7 @@ DrawnLabels draw_claims(std::span<const double> logits, Random random) {
 }
 
 // The interest: its median rises with the risk, and its spread too.
-DrawnLabels draw_prices(std::span<const double> logits, Random random) {
+DrawnLabels draw_prices(std::span<const double> logits, Random& random) {
   Column labels = numbers("interest"), truth = numbers("true_median");
   for (const double logit : logits) {
     const double median = 3 + 6 * sigmoid(0.8 * logit + 1);
@@ -66,7 +66,7 @@ DrawnLabels draw_prices(std::span<const double> logits, Random random) {
 }
 
 // P(at least grade k) = sigmoid(logit - threshold k), k = 2, 3, ...
-DrawnLabels draw_grades(std::span<const double> logits, Random random) {
+DrawnLabels draw_grades(std::span<const double> logits, Random& random) {
   constexpr double kThresholds[] = {-3, -1.5, 0};
   Column labels = words("grade", {"low", "moderate", "high", "severe"});
   Column truth = numbers("true_expected");
@@ -83,7 +83,7 @@ DrawnLabels draw_grades(std::span<const double> logits, Random random) {
 
 }  // namespace
 
-DrawnLabels draw_labels(SimulatedKind kind, std::span<const double> logits, Random random) {
+DrawnLabels draw_labels(SimulatedKind kind, std::span<const double> logits, Random& random) {
   switch (kind) {
     case SimulatedKind::loans:
       break;

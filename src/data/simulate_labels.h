@@ -17,6 +17,6 @@ struct DrawnLabels {
 };
 
 /// Row by row, so that more rows begin as fewer do.
-DrawnLabels draw_labels(SimulatedKind kind, std::span<const double> logits, Random random);
+DrawnLabels draw_labels(SimulatedKind kind, std::span<const double> logits, Random& random);
 
 }  // namespace espalier

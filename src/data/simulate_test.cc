@@ -49,6 +49,21 @@ TEST(Simulate, SameSeedMeansTheSameTable) {
   EXPECT_NE(csv(simulate({.rows = 500, .seed = 8})), table);
 }
 
+TEST(Simulate, PiecesAreTheWholeTable) {
+  for (const SimulatedKind kind : {SimulatedKind::loans, SimulatedKind::claims,
+                                   SimulatedKind::prices, SimulatedKind::grades}) {
+    const SimulateOptions options = {
+        .kind = kind, .rows = 300, .numbers = 8, .categories = 5, .missing = 0.2, .truth = true};
+    for (const std::size_t rows : {1, 7, 299, 300, 301}) {
+      SimulatedPieces pieces(options);
+      std::string text;
+      CsvWriter writer([&](std::string_view more) { text += more; });
+      for (Table piece; pieces.next(rows, piece);) writer.add(piece);
+      EXPECT_EQ(text, csv(simulate(options))) << rows << " rows a piece";
+    }
+  }
+}
+
 // Pinned, so that no machine and no change draws other tables in silence.
 TEST(Simulate, DrawsTheseRows) {
   const SimulateOptions options = {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/math.h"
@@ -100,7 +101,9 @@ double quantile_of(const Dataset& train, const Rows& order, double share) {
 void fit_quantiles(const Dataset& train, Label& label) {
   Rows order(train.num_rows);
   std::iota(order.begin(), order.end(), 0u);
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t row) { return train.labels[row]; });
+  // Not a stable sort, which takes more memory: rows with the same label stay in order.
+  std::ranges::sort(order, {},
+                    [&](std::uint32_t row) { return std::pair(train.labels[row], row); });
   const double median = quantile_of(train, order, 0.5);
   double distance = 0;
   for (std::size_t i = 0; i < train.num_rows; ++i)

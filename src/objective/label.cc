@@ -300,13 +300,13 @@ Rows labelled_rows(const Label& label, const Table& table) {
   Rows rows = all_rows(table);
   std::erase_if(rows, [&](std::uint32_t row) {
     return column.type == ColumnType::number ? std::isnan(column.values()[row])
-                                             : column.codes[row] == kMissingCode;
+                                             : column.word_codes()[row] == kMissingCode;
   });
   return rows;
 }
 
-std::vector<double> encode_labels(const Label& label, const Table& table, const Rows& rows) {
-  std::vector<double> labels(rows.size());
+LargeVector<double> encode_labels(const Label& label, const Table& table, const Rows& rows) {
+  LargeVector<double> labels(rows.size());
   if (label.task() == Task::classification) {
     const Column& column = require_column(table, label.name);
     const ClassFinder class_of(label, column);
@@ -335,7 +335,7 @@ Dataset encode_labelled(const Schema& schema, const Table& table, const Rows& ro
 
 std::vector<Dataset> encode_labelled_and_free(const Schema& schema, Table table,
                                               const std::vector<const Rows*>& parts) {
-  std::vector<std::vector<double>> labels;
+  std::vector<LargeVector<double>> labels;
   for (const Rows* part : parts) labels.push_back(encode_labels(schema.label, table, *part));
   std::vector<Dataset> datasets = encode_and_free(schema, std::move(table), parts);
   for (std::size_t p = 0; p < parts.size(); ++p) datasets[p].labels = std::move(labels[p]);

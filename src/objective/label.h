@@ -21,7 +21,7 @@ Rows labelled_rows(const Label& label, const Table& table);
 
 /// One label per row: the number, or the index of its class. Throws Error (data) for one that is no
 /// class, or that the loss does not allow.
-std::vector<double> encode_labels(const Label& label, const Table& table, const Rows& rows);
+LargeVector<double> encode_labels(const Label& label, const Table& table, const Rows& rows);
 
 /// Features, labels, and the columns beside them.
 Dataset encode_labelled(const Schema& schema, const Table& table, const Rows& rows);

@@ -47,7 +47,7 @@ RC_GTEST_PROP(Label, TheTaskNeverDependsOnRounding, ()) {
   RC_ASSERT(label.task() == (values.size() == 2 ? Task::classification : Task::regression));
   // Each cell is the class that it names.
   if (label.task() == Task::regression) return;
-  const std::vector<double> labels = encode_labels(label, table, all_rows(table));
+  const auto labels = encode_labels(label, table, all_rows(table));
   for (std::size_t row = 0; row < labels.size(); ++row)
     RC_ASSERT(labels[row] == (table.columns[0].number(row) == *values.rbegin() ? 1 : 0));
 }

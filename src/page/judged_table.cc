@@ -32,11 +32,12 @@ std::optional<JudgedTable> judge_table(const Schema& schema, const Table& table,
   if (table.find(label.name) == nullptr) return std::nullopt;
   JudgedTable all{.label = label, .rows = labelled_rows(label, table)};
   if (all.rows.empty()) return std::nullopt;
-  all.labels = encode_labels(label, table, all.rows);
+  const auto copy = [](const auto& from, auto& to) { to.assign(from.begin(), from.end()); };
+  copy(encode_labels(label, table, all.rows), all.labels);
   Dataset data;
   encode_beside(schema.beside, table, all.rows, data);
-  all.weights = data.beside[Role::weight];
-  all.exposures = data.beside[Role::exposure];
+  copy(data.beside[Role::weight], all.weights);
+  copy(data.beside[Role::exposure], all.exposures);
   all.scores = picked(scores, all.rows, label.num_scores());
   all.predictions = all.scores;
   const Link link = link_of(label);

@@ -24,34 +24,52 @@ namespace espalier {
 
 namespace {
 
-// Of the cells of a column that have a word, those whose word the feature does not know.
-struct Unseen {
-  std::size_t words = 0;
-  std::size_t cells = 0;
-  std::string example;
-  bool expected = false;  // most words of training shared one place
+// Of the cells of a feature's column that have a word, those whose word the feature does not know.
+class Unseen {
+ public:
+  explicit Unseen(const Feature& feature)
+      : feature_(feature),
+        known_words_(feature),
+        is_expected_(feature.pools_rare && feature.shares.back() > 0.5f) {}
 
-  bool is_strange() const { return !expected && words >= 10 && 10 * cells > 9 * words; }
-};
-
-Unseen count_unseen(const Feature& feature, const Column& column, std::size_t num_rows) {
-  Unseen unseen{.expected = feature.pools_rare && feature.shares.back() > 0.5f};
-  const FeatureWords words(feature);
-  std::vector<char> known;  // by code
-  for (const std::string& word : column.words) known.push_back(words.find(word).has_value());
-  for (std::size_t row = 0; row < num_rows; ++row) {
-    if (column.type == ColumnType::category && column.codes[row] == kMissingCode) continue;
-    const bool is_number = column.type == ColumnType::number;
-    if (is_number && std::isnan(column.values()[row])) continue;
-    ++unseen.words;
-    if (is_number ? words.find(word_at(column, row)).has_value()
-                  : known[static_cast<std::size_t>(column.codes[row])] != 0) {
-      continue;
+  void add(const Column& column, std::size_t num_rows) {
+    const std::span<const std::int32_t> codes = column.word_codes();
+    std::vector<char> known;  // by code
+    for (const std::string& word : column.words)
+      known.push_back(known_words_.find(word).has_value());
+    for (std::size_t row = 0; row < num_rows; ++row) {
+      if (column.type == ColumnType::category && codes[row] == kMissingCode) continue;
+      const bool is_number = column.type == ColumnType::number;
+      if (is_number && std::isnan(column.values()[row])) continue;
+      ++words_;
+      if (is_number ? known_words_.find(word_at(column, row)).has_value()
+                    : known[static_cast<std::size_t>(codes[row])] != 0) {
+        continue;
+      }
+      if (cells_++ == 0) example_ = word_at(column, row);
     }
-    if (unseen.cells++ == 0) unseen.example = word_at(column, row);
   }
-  return unseen;
-}
+
+  // A pool of rare words makes unseen ones no surprise.
+  bool is_strange() const { return !is_expected_ && words_ >= 10 && 10 * cells_ > 9 * words_; }
+
+  const Feature& feature() const { return feature_; }
+
+  std::string warning(std::string_view table) const {
+    return fmt::format(
+        "{}: column '{}': training never saw {} of {} words, such as '{}'; it saw '{}'", table,
+        printable(feature_.name), cells_, words_, printable(example_),
+        printable(feature_.words.front()));
+  }
+
+ private:
+  const Feature& feature_;
+  FeatureWords known_words_;
+  bool is_expected_;
+  std::size_t words_ = 0;
+  std::size_t cells_ = 0;
+  std::string example_;
+};
 
 }  // namespace
 
@@ -137,16 +155,34 @@ CsvOptions Model::csv_options(CsvOptions base, Reading reading) const {
 }
 
 std::vector<std::string> Model::warnings(const Table& table) const {
-  const ColumnIndex columns(table);
+  TableWarnings warnings(*this);
+  warnings.add(table);
+  return warnings.list(table.name);
+}
+
+struct TableWarnings::State {
+  Model model;  // keeps the features alive
+  std::vector<Unseen> columns = {};
+};
+
+TableWarnings::TableWarnings(const Model& model) : state_(new State{model}) {
+  for (const Feature& feature : state_->model.schema().features) {
+    if (feature.kind != FeatureKind::number) state_->columns.emplace_back(feature);
+  }
+}
+
+TableWarnings::~TableWarnings() = default;
+
+void TableWarnings::add(const Table& piece) {
+  const ColumnIndex columns(piece);
+  for (Unseen& unseen : state_->columns)
+    unseen.add(columns.require(unseen.feature().name), piece.num_rows);
+}
+
+std::vector<std::string> TableWarnings::list(std::string_view name) const {
   std::vector<std::string> warnings;
-  for (const Feature& feature : schema().features) {
-    if (feature.kind == FeatureKind::number) continue;
-    const Unseen unseen = count_unseen(feature, columns.require(feature.name), table.num_rows);
-    if (!unseen.is_strange()) continue;
-    warnings.push_back(
-        fmt::format("{}: column '{}': training never saw {} of {} words, such as '{}'; it saw '{}'",
-                    table.name, printable(feature.name), unseen.cells, unseen.words,
-                    printable(unseen.example), printable(feature.words.front())));
+  for (const Unseen& unseen : state_->columns) {
+    if (unseen.is_strange()) warnings.push_back(unseen.warning(name));
   }
   return warnings;
 }

@@ -111,20 +111,20 @@ void Predictor::predict(std::span<const float> rows, std::span<float> out, Outpu
 
 std::vector<float> Predictor::rows(const Table& table) const {
   const Schema& schema = model().schema();
-  Dataset features = read_features(schema, table);
+  const Dataset features = read_features(schema, table);
   const auto beside = prediction_columns(schema.beside);
-  if (beside.empty()) return std::move(features.cells);
-  std::vector<std::vector<float>> columns;
+  if (beside.empty()) return {features.cells.begin(), features.cells.end()};
+  std::vector<LargeVector<float>> columns;
   for (const auto& [role, name] : beside) {
     columns.push_back(role == Role::exposure && table.find(name) == nullptr
-                          ? std::vector<float>(table.num_rows, 1)
+                          ? LargeVector<float>(table.num_rows, 1)
                           : encode_side_column(role, name, table, all_rows(table)));
   }
   std::vector<float> rows;
   rows.reserve(table.num_rows * num_cells());
   for (std::size_t r = 0; r < table.num_rows; ++r) {
     rows.insert(rows.end(), features.row(r), features.row(r + 1));
-    for (const std::vector<float>& column : columns) rows.push_back(column[r]);
+    for (const LargeVector<float>& column : columns) rows.push_back(column[r]);
   }
   return rows;
 }
@@ -137,7 +137,7 @@ std::vector<float> run(const Predictor& predictor, const Dataset& data, Output o
   std::vector<float> result(data.num_rows * interpreter.num_scores());
   pool.run_ranges(data.num_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
     const auto from = [&](Role role) {
-      const std::vector<float>& column = data.beside[role];
+      const LargeVector<float>& column = data.beside[role];
       return column.empty() ? nullptr : column.data() + begin;
     };
     AlignedFloats scratch(interpreter.scratch_size());

@@ -21,8 +21,12 @@ void load_tile(const Label& label, const Batch& batch, std::span<const std::uint
   }
 }
 
-Batches::Batches(const Dataset& data, int batch_size, Random random)
-    : data_(data), batch_size_(batch_size), random_(random), order_(data.num_rows) {
+Batches::Batches(const Dataset& data, int batch_size, Random random, std::size_t many_rows)
+    : data_(data),
+      batch_size_(batch_size),
+      random_(random),
+      many_rows_(many_rows),
+      order_(data.num_rows) {
   std::iota(order_.begin(), order_.end(), 0u);
 }
 
@@ -30,8 +34,29 @@ std::int64_t Batches::steps_per_epoch() const {
   return (num_rows() + batch_size_ - 1) / batch_size_;
 }
 
+void Batches::mix_windows() {
+  const std::size_t block = std::max<std::size_t>(1, many_rows_ / 1024);
+  const std::size_t window = std::max<std::size_t>(1, many_rows_ / 4);
+  const std::size_t num_rows = order_.size();
+  Rows blocks((num_rows + block - 1) / block);
+  std::iota(blocks.begin(), blocks.end(), 0u);
+  random_.shuffle(std::span(blocks));
+  std::size_t end = 0;
+  for (const std::uint32_t b : blocks) {
+    const std::size_t first = b * block, last = std::min(first + block, num_rows);
+    for (std::size_t row = first; row < last; ++row)
+      order_[end++] = static_cast<std::uint32_t>(row);
+  }
+  for (std::size_t begin = 0; begin < num_rows; begin += window)
+    random_.shuffle(std::span(order_).subspan(begin, std::min(window, num_rows - begin)));
+}
+
 void Batches::next_epoch() {
-  random_.shuffle(std::span(order_));
+  if (order_.size() < many_rows_) {
+    random_.shuffle(std::span(order_));
+  } else {
+    mix_windows();
+  }
   ++epochs_;
 }
 

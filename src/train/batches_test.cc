@@ -3,31 +3,58 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace espalier {
 namespace {
 
+void expect_every_row_once(std::size_t rows, std::size_t many_rows) {
+  const Dataset data{.num_rows = rows};
+  Batches batches(data, 16, Random(1), many_rows);
+  EXPECT_EQ(batches.steps_per_epoch(), static_cast<std::int64_t>((rows + 15) / 16));
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    batches.next_epoch();
+    std::multiset<std::uint32_t> seen;
+    for (std::int64_t step = 0; step < batches.steps_per_epoch(); ++step) {
+      EXPECT_EQ(batches.rows_before(step), static_cast<std::int64_t>(seen.size()));
+      const Batch batch = batches.batch(step);
+      EXPECT_EQ(batch.data, &data);
+      EXPECT_EQ(batch.rows.size(), std::min<std::size_t>(16, rows - seen.size()));
+      seen.insert(batch.rows.begin(), batch.rows.end());
+    }
+    EXPECT_EQ(seen.size(), rows);
+    EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), rows);
+    EXPECT_LT(*seen.rbegin(), rows);
+  }
+}
+
 TEST(Batches, AnEpochHasEveryRowOnceInFullBatchesButTheLast) {
-  for (const std::size_t rows : {1u, 7u, 32u, 33u, 100u}) {
-    const Dataset data{.num_rows = rows};
-    Batches batches(data, 16, Random(1));
-    EXPECT_EQ(batches.steps_per_epoch(), static_cast<std::int64_t>((rows + 15) / 16));
-    for (int epoch = 0; epoch < 3; ++epoch) {
-      batches.next_epoch();
-      std::multiset<std::uint32_t> seen;
-      for (std::int64_t step = 0; step < batches.steps_per_epoch(); ++step) {
-        EXPECT_EQ(batches.rows_before(step), static_cast<std::int64_t>(seen.size()));
-        const Batch batch = batches.batch(step);
-        EXPECT_EQ(batch.data, &data);
-        EXPECT_EQ(batch.rows.size(), std::min<std::size_t>(16, rows - seen.size()));
-        seen.insert(batch.rows.begin(), batch.rows.end());
-      }
-      EXPECT_EQ(seen.size(), rows);
-      EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), rows);
-      EXPECT_LT(*seen.rbegin(), rows);
+  for (const std::size_t rows : {1u, 7u, 32u, 33u, 100u, 5000u}) {
+    for (const std::size_t many_rows :
+         {std::size_t{1}, std::size_t{30}, std::size_t{4100}, kManyRows})
+      expect_every_row_once(rows, many_rows);
+  }
+}
+
+// A window of a quarter of many rows has whole blocks of neighbours, four rows each here.
+TEST(Batches, ManyRowsComeFromAFewPlacesAtATime) {
+  constexpr std::size_t kMany = 4096, kBlock = 4, kWindow = 1024;
+  const Dataset data{.num_rows = 2 * kMany};
+  Batches batches(data, kWindow, Random(1), kMany);
+  std::set<Rows> orders;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    batches.next_epoch();
+    for (std::int64_t step = 0; step < batches.steps_per_epoch(); ++step) {
+      const auto rows = batches.batch(step).rows;
+      std::set<std::size_t> blocks;
+      for (const std::uint32_t row : rows) blocks.insert(row / kBlock);
+      EXPECT_EQ(blocks.size(), kWindow / kBlock);
+      EXPECT_FALSE(std::ranges::is_sorted(rows));
+      orders.insert(Rows(rows.begin(), rows.end()));
     }
   }
+  EXPECT_EQ(orders.size(), 24u);
 }
 
 TEST(Batches, TheOrderFollowsFromTheSeedAndTheEpoch) {

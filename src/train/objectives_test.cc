@@ -7,13 +7,17 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "core/effort.h"
+#include "core/large_vector.h"
 #include "core/temporary_folder.h"
 #include "espalier/certificate.h"
+#include "espalier/csv.h"
 #include "espalier/error.h"
 #include "espalier/metrics.h"
 #include "espalier/outputs.h"
@@ -22,6 +26,7 @@
 #include "espalier/train.h"
 #include "espalier/tune.h"
 #include "train/presets.h"
+#include "train/train_on.h"
 
 namespace espalier {
 namespace {
@@ -98,6 +103,67 @@ std::vector<std::uint32_t> bits(const std::vector<float>& values) {
   std::vector<std::uint32_t> result;
   for (const float value : values) result.push_back(std::bit_cast<std::uint32_t>(value));
   return result;
+}
+
+// What `espalier predict` writes of a piece.
+Table outputs_of(const Model& model, const Table& piece) {
+  return output_table(model.schema().label, model.predict(piece));
+}
+
+TEST(EveryKindOfLabel, PredictsInPiecesAsAtOnce) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "t.csv").string();
+  for (Kind kind : all_kinds()) {
+    kind.options.epochs = 1;
+    const Table table = table_of(kind, 200);
+    const Model model = train(table, kind.options).model;
+    std::ofstream file(path);
+    write_csv(table, file);
+    file.close();
+    const CsvOptions reading = model.csv_options();
+    std::string wanted;
+    write_csv(outputs_of(model, read_csv(path, reading)), [&](auto text) { wanted += text; });
+    for (const std::size_t bytes : {1, 500, 4000, 1 << 20}) {
+      std::string seen;
+      CsvPieces pieces(path, reading, bytes);
+      CsvWriter writer([&](std::string_view text) { seen += text; }, 2);
+      for (Table piece; pieces.next(piece);) writer.add(outputs_of(model, piece));
+      EXPECT_EQ(seen, wanted) << kind.name << ", " << bytes << " bytes a piece";
+    }
+  }
+}
+
+// With all arrays of some bytes in files, and few rows taken for many.
+std::string model_of(const Table& table, const Kind& kind, std::size_t many_rows,
+                     const std::string& scratch) {
+  std::optional<SpillTo> spill;
+  if (!scratch.empty()) spill.emplace(scratch, 256);
+  return train_on({.table = table, .many_rows = many_rows}, kind.options, {.scratch = scratch})
+      .model.to_bytes();
+}
+
+TEST(EveryKindOfLabel, TrainsFromDiskAsFromMemory) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "t.csv").string(), scratch = (folder / "scratch").string();
+  std::filesystem::create_directory(scratch);
+  for (Kind kind : all_kinds()) {
+    kind.options.epochs = 2;
+    kind.options.batch_size = 32;
+    if (kind.name == "offset") kind.options.ensemble = 2;
+    if (kind.name == "classes") kind.options.interactions = {"auto"};
+    std::ofstream file(path);
+    write_csv(table_of(kind, 300), file);
+    file.close();
+    const Table in_memory = read_csv(path), on_disk = read_csv_to_disk(path, {}, {scratch});
+    std::string few;
+    for (const std::size_t many_rows : {kManyRows, std::size_t{64}}) {
+      const std::string wanted = model_of(in_memory, kind, many_rows, "");
+      EXPECT_EQ(model_of(on_disk, kind, many_rows, scratch) == wanted, true) << kind.name;
+      EXPECT_NE(wanted == few, true) << kind.name << ": many rows come in another order";
+      few = wanted;
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(scratch));
+  }
 }
 
 // Saved, loaded and trained again with what the model records, on other threads, it is the same.

@@ -71,7 +71,7 @@ void balance_classes(Prepared& p) {
   for (const double own : totals)
     p.class_scale.push_back(own > 0 ? static_cast<float>(total / (static_cast<double>(there) * own))
                                     : 1.0f);
-  std::vector<float>& weights = p.train.beside[Role::weight];
+  LargeVector<float>& weights = p.train.beside[Role::weight];
   weights.resize(p.train.num_rows, 1);
   for (std::size_t i = 0; i < p.train.num_rows; ++i) weights[i] *= p.class_scale[class_of(i)];
 }
@@ -150,7 +150,7 @@ Split split_rows(const Source& source, const Label& label, const TrainOptions& o
   Rows rows = usable_rows(label, source.table, control);
   if (control.valid == nullptr) {
     return hold_out_share(std::move(rows), options.valid_fraction,
-                          Random(options.seed).split(kSplitStream));
+                          Random(options.seed).split(kSplitStream), source.many_rows);
   }
   return {.train = std::move(rows), .valid = usable_rows(label, *control.valid, control)};
 }
@@ -187,7 +187,8 @@ Prepared prepare(const Source& source, const TrainOptions& options, const TrainC
   Prepared p{.options = settle(options, schema.label, schema.features, rows.train.size()),
              .schema = std::move(schema),
              .valid_is_split_off = control.valid == nullptr && source.rows == nullptr,
-             .finds_interactions = asks_the_table(options.architecture)};
+             .finds_interactions = asks_the_table(options.architecture),
+             .many_rows = source.many_rows};
   if (options.epochs == 0 && options.patience == 0 && p.options->schedule == Schedule::cosine &&
       !rows.valid.empty() && asks_the_table(options.architecture)) {
     p.open = {.epochs = true,

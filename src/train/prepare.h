@@ -24,6 +24,7 @@ struct Prepared {
   std::vector<float> class_scale = {};  // what balancing multiplied the weights of train with
   bool finds_interactions = false;      // the preset suits pairs that are found by search
   OpenSettings open = {};               // that the validation rows decide
+  std::size_t many_rows = kManyRows;
   // Of settle_interactions and settle_wiring:
   std::vector<Choice> choices = {};
   double search_seconds = 0;
@@ -36,6 +37,7 @@ struct Source {
   const Table& table;
   Table* owned = nullptr;       // the table if it need not be kept: then it is empty afterwards
   const Split* rows = nullptr;  // which of its rows; null: as options and control say
+  std::size_t many_rows = kManyRows;  // fewer in tests
 };
 
 /// Throws Error (argument, data) for options or a table that cannot be used.

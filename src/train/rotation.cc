@@ -37,12 +37,12 @@ void Rotation::append(std::uint32_t row, bool to_train, Dataset& data) const {
   data.cells.insert(data.cells.end(), from.row(at), from.row(at + 1));
   data.labels.push_back(from.labels[at]);
   for (const Role role : kSideRoles) {
-    const std::vector<float>& cells = from.beside[role];
+    const LargeVector<float>& cells = from.beside[role];
     if (!cells.empty()) data.beside[role].push_back(cells[at]);
   }
   const bool weighted = !prepared_.train.weights().empty() || !prepared_.valid.weights().empty();
   if (weighted) {
-    std::vector<float>& weights = data.beside[Role::weight];
+    LargeVector<float>& weights = data.beside[Role::weight];
     weights.resize(data.num_rows + 1, 1);
     const std::vector<float>& scales = prepared_.class_scale;
     if (to_train != from_train && !scales.empty()) {

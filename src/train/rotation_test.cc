@@ -25,8 +25,8 @@ Prepared prepared_loans(ClassWeight class_weight) {
                  {.label = "default", .weight = "weight", .class_weight = class_weight}, {});
 }
 
-std::vector<float> sorted_weights(const Dataset& data) {
-  std::vector<float> weights = data.weights();
+LargeVector<float> sorted_weights(const Dataset& data) {
+  LargeVector<float> weights = data.weights();
   std::sort(weights.begin(), weights.end());
   return weights;
 }

@@ -18,7 +18,22 @@ Split hold_out(const Rows& order, std::size_t first, std::size_t count) {
   return split;
 }
 
-Split hold_out_share(Rows rows, double fraction, Random random) {
+namespace {
+
+Split hold_out_by_number(const Rows& rows, double fraction, const Random& random) {
+  constexpr double kMostHeldOut = 1 << 20;
+  const double share = std::min(fraction, kMostHeldOut / static_cast<double>(rows.size()));
+  Split split;
+  split.train.reserve(rows.size());
+  for (const std::uint32_t row : rows)
+    (random.split(row).uniform() < share ? split.valid : split.train).push_back(row);
+  return split;
+}
+
+}  // namespace
+
+Split hold_out_share(Rows rows, double fraction, Random random, std::size_t many_rows) {
+  if (rows.size() >= many_rows) return hold_out_by_number(rows, fraction, random);
   const auto count = std::lround(fraction * static_cast<double>(rows.size()));
   random.shuffle(std::span(rows));
   return hold_out(rows, 0, static_cast<std::size_t>(count));

@@ -12,6 +12,11 @@
 
 namespace espalier {
 
+/// From so many rows on all that follows the order of rows goes through the table from its beginning
+/// to its end, a window at a time: the rows may lie on a disk. In memory too, so that where rows lie
+/// changes no bit.
+inline constexpr std::size_t kManyRows = std::size_t{1} << 22;
+
 /// Both parts in ascending order.
 struct Split {
   Rows train;
@@ -22,8 +27,9 @@ struct Split {
 /// the number of rows.
 Split hold_out(const Rows& order, std::size_t first, std::size_t count);
 
-/// Holds out a share of the rows, drawn at random.
-Split hold_out_share(Rows rows, double fraction, Random random);
+/// Holds out a share of the rows, drawn at random. Of many rows each is drawn by itself, by its
+/// number, and about a million at most: more do not choose an epoch better.
+Split hold_out_share(Rows rows, double fraction, Random random, std::size_t many_rows = kManyRows);
 
 /// Splits that hold out every row once, with about the same labels in each; labels has one per row.
 /// 1 <= count <= rows.size().

@@ -38,6 +38,17 @@ TEST(Split, HoldsOutAShareOfTheRowsWhicheverItIs) {
             hold_out_share(some_rows(100), 0.2, Random(2)).valid);
 }
 
+TEST(Split, ManyRowsAreHeldOutByTheirNumber) {
+  const Rows rows = some_rows(2000);
+  const Split split = hold_out_share(rows, 0.2, Random(1), 2000);
+  expect_parts(split, rows);
+  EXPECT_NEAR(static_cast<double>(split.valid.size()), 400, 60);
+  // Whoever else is there.
+  const Rows some(rows.begin() + 500, rows.end());
+  const Split later = hold_out_share(some, 0.2, Random(1), 1000);
+  EXPECT_EQ(later.valid, Rows(std::ranges::lower_bound(split.valid, some[0]), split.valid.end()));
+}
+
 TEST(Split, AWindowGoesRoundTheEndOfTheOrder) {
   const Split split = hold_out({5, 4, 3, 2, 1}, 3, 3);
   EXPECT_EQ(split.valid, (Rows{1, 2, 5}));

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <utility>
 
+#include "core/large_vector.h"
 #include "core/stopwatch.h"
 #include "core/thread_pool.h"
 #include "espalier/error.h"
@@ -66,6 +68,9 @@ void require_proof(const ModelData& model) {
                             model.schema.label.name, why));
   });
 }
+
+// Whose predictions are held in memory together.
+constexpr std::size_t kRowsAtATime = std::size_t{1} << 18;
 
 // Trains the members one after another, reports as it goes and writes checkpoints.
 class Session {
@@ -136,8 +141,14 @@ class Session {
   void balance() {
     Balance sums;
     const Predictor predictor{Model(model_)};
-    for (const Dataset* rows : {&p_.train, &p_.valid})
-      sums.add(*rows, predictions(predictor, *rows, pool_));
+    for (const Dataset* rows : {&p_.train, &p_.valid}) {
+      for (std::size_t begin = 0; begin < rows->num_rows; begin += kRowsAtATime) {
+        Rows some(std::min(kRowsAtATime, rows->num_rows - begin));
+        std::iota(some.begin(), some.end(), static_cast<std::uint32_t>(begin));
+        const Dataset part = subset(*rows, some);
+        sums.add(part, predictions(predictor, part, pool_));
+      }
+    }
     sums.apply(model_->schema.label);
   }
 
@@ -193,7 +204,8 @@ class Session {
                            if (file_.due()) write_checkpoint(trainer);
                          },
                      .on_stop = [&] { write_checkpoint(trainer); },
-                     .runs_of_one_step = file_.wants_every_step()},
+                     .runs_of_one_step = file_.wants_every_step(),
+                     .many_rows = p_.many_rows},
                     network, random_of(member).split(3));
     if (checkpoint) resume(*checkpoint, trainer);
     Epoch best = trainer.run();
@@ -391,6 +403,8 @@ std::vector<std::string> wanted_interactions(const TrainOptions& options,
 
 TrainResult train_on(const Source& source, const TrainOptions& options,
                      const TrainControl& control) {
+  std::optional<SpillTo> spill;
+  if (!control.scratch.empty()) spill.emplace(control.scratch);
   CheckpointFile file(control);
   std::optional<Checkpoint> checkpoint = file.read();
   Prepared prepared = prepare(source, options, control);

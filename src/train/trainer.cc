@@ -44,7 +44,7 @@ Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
     : in_(input),
       options_(*input.options),
       network_(network),
-      batches_(*input.train, options_->batch_size, random),
+      batches_(*input.train, options_->batch_size, random, input.many_rows),
       engine_({.options = input.options,
                .objective = input.objective,
                .total_steps = batches_.steps_per_epoch() * options_->epochs,

@@ -35,6 +35,7 @@ struct TrainerInput {
   std::function<void()> on_run;
   std::function<void()> on_stop;
   bool runs_of_one_step = false;  // else as long as suits
+  std::size_t many_rows = kManyRows;
 };
 
 /// All that changes from step to step, besides the parameters of the network. The order of the rows

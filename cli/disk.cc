@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "disk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string_view>
+
+#include "espalier/error.h"
+#include "flags.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Columns, and the rows as the network reads them, take at most that many times their text, unless
+// most cells have one digit.
+constexpr std::uint64_t kBytesInMemory = 2;
+
+// 2G, 512M, 1e9
+std::uint64_t read_size(const std::string& text) {
+  constexpr std::string_view kUnits = "KMGT";
+  double size = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, size);
+  const std::size_t unit = stop == end ? kUnits.npos : kUnits.find(*stop);
+  const bool is_whole = stop == end || (stop + 1 == end && unit != kUnits.npos);
+  for (std::size_t u = 0; stop != end && u <= unit && is_whole; ++u) size *= 1024;
+  if (error != std::errc() || !is_whole || !(size >= 1 << 20) || !(size < 1e18))
+    throw bad_value("--memory", text, "a size of at least 1M, such as 512M or 2G");
+  return static_cast<std::uint64_t>(size);
+}
+
+std::uint64_t number_in(const std::string& path, std::string_view before) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    if (!before.empty() && word != before) continue;
+    if (!before.empty()) file >> word;
+    std::uint64_t number = 0;
+    const char* const end = word.data() + word.size();
+    if (std::from_chars(word.data(), end, number).ptr == end) return number;
+    break;
+  }
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+// Of the machine, and of the container if that may use less.
+std::uint64_t free_memory() {
+  const std::uint64_t kilobytes = number_in("/proc/meminfo", "MemAvailable:");
+  const std::uint64_t most = number_in("/sys/fs/cgroup/memory.max", "");
+  const std::uint64_t used = number_in("/sys/fs/cgroup/memory.current", "");
+  const std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t of_machine = kilobytes == all ? all : 1024 * kilobytes;
+  return std::min(of_machine, most == all || used > most ? all : most - used);
+}
+
+std::string as_size(std::uint64_t bytes) {
+  const double megabytes = static_cast<double>(bytes) / (1 << 20);
+  return megabytes < 1024 ? fmt::format("{:.0f} MB", megabytes)
+                          : fmt::format("{:.1f} GB", megabytes / 1024);
+}
+
+}  // namespace
+
+void add_disk_flags(CLI::App& app, DiskFlags& flags) {
+  app.add_option("--cache", flags.cache,
+                 "train from disk, and keep the table in this folder for further runs; it is used "
+                 "again for as long as the files of the table do not change")
+      ->type_name("DIR");
+  const CLI::callback_t memory = [&flags](const CLI::results_t& texts) {
+    flags.memory = read_size(texts.back());
+    return true;
+  };
+  app.add_option("--memory", memory,
+                 "train from disk if the table would take more memory: 512M, 2G (default: what is "
+                 "free); the model is the same")
+      ->type_name("SIZE");
+}
+
+std::optional<DiskFolder> choose_disk(const DiskFlags& flags, const std::string& table,
+                                      const std::string& output,
+                                      const std::function<void(const std::string&)>& say) {
+  if (!flags.cache.empty()) {
+    std::error_code failure;
+    fs::create_directories(flags.cache, failure);
+    if (failure)
+      throw Error(ErrorKind::file,
+                  fmt::format("cannot make {}: {}", flags.cache, failure.message()));
+    return DiskFolder{flags.cache, true};
+  }
+  const std::string beside = fs::path(output).parent_path().string();
+  const DiskFolder folder{beside.empty() ? "." : beside};
+  if (table == "-") {  // of any size
+    return flags.memory > 0 ? std::optional(folder) : std::nullopt;
+  }
+  const std::uint64_t needed = kBytesInMemory * text_bytes(table);
+  const std::uint64_t most = flags.memory > 0 ? flags.memory : free_memory();
+  if (needed <= most) return std::nullopt;
+  say(fmt::format(
+      "espalier: the table would take about {} of memory, and {} {}: it is trained from "
+      "disk, in {}",
+      as_size(needed), as_size(most), flags.memory > 0 ? "are allowed" : "are free", folder.path));
+  return folder;
+}
+
+}  // namespace espalier

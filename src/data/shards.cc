@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which files a path stands for.
+#include <fmt/format.h>
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <new>
+
+#include "data/csv_pieces.h"
+#include "espalier/error.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> files_of_folder(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    const std::string name = entry->path().filename().string();
+    std::error_code ignored;
+    if (name.front() != '.' && name.front() != '_' && entry->is_regular_file(ignored))
+      files.push_back(entry->path().string());
+  }
+  if (failure)
+    throw Error(ErrorKind::file, fmt::format("cannot read {}: {}", folder, failure.message()));
+  return files;
+}
+
+std::vector<std::string> files_of_pattern(const std::string& pattern) {
+  glob_t found{};
+  const int code = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::vector<std::string> files(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (code == GLOB_NOSPACE) throw std::bad_alloc();
+  return files;
+}
+
+}  // namespace
+
+std::vector<Shard> shards_of(const std::string& path) {
+  if (path == "-") return {{path, "standard input"}};
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  const bool is_folder = fs::is_directory(status);
+  const bool is_pattern = !fs::exists(status) && path.find_first_of("*?[") != path.npos;
+  if (!is_folder && !is_pattern) return {{path, path}};
+  std::vector<std::string> files = is_folder ? files_of_folder(path) : files_of_pattern(path);
+  if (files.empty()) {
+    throw Error(ErrorKind::file, is_folder ? fmt::format("{}: the folder has no files", path)
+                                           : fmt::format("no file matches '{}'", path));
+  }
+  std::ranges::sort(files);
+  std::vector<Shard> shards;
+  for (const std::string& file : files) shards.push_back({file, file});
+  return shards;
+}
+
+std::uint64_t text_bytes(const std::string& path) {
+  constexpr std::uint64_t kPacked = 6;  // what gzip makes of numbers, about
+  std::uint64_t total = 0;
+  for (const Shard& shard : shards_of(path)) {
+    std::error_code failure;
+    const std::uintmax_t size = fs::file_size(shard.path, failure);
+    if (failure) continue;  // a pipe, or absent: who reads it will say so
+    total += fs::path(shard.path).extension() == ".gz" ? kPacked * size : size;
+  }
+  return total;
+}
+
+}  // namespace espalier

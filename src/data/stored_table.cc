@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/stored_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "core/bytes.h"
+#include "core/file.h"
+#include "data/csv_cell.h"
+#include "data/float_blur.h"
+#include "data/word_index.h"
+#include "espalier/error.h"
+#include "espalier/version.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "ESPTABLE";
+constexpr std::uint32_t kFormatVersion = 1;
+
+// The words of a column are in memory; more than these are names, of which nothing can be learned.
+constexpr std::size_t kMaxWords = std::size_t{1} << 24;
+
+void put_texts(std::string& out, const std::vector<std::string>& texts) {
+  put(out, static_cast<std::uint64_t>(texts.size()));
+  for (const std::string& text : texts) put_text(out, text);
+}
+
+// One by one: the length is believed only as far as there are bytes.
+std::vector<std::string> get_texts(Reader& reader, std::string_view what) {
+  std::vector<std::string> texts;
+  const auto count = reader.get<std::uint64_t>(what);
+  for (std::uint64_t i = 0; i < count; ++i) texts.emplace_back(reader.text(what));
+  return texts;
+}
+
+std::string file_of(const std::string& folder, std::size_t column, std::string_view kind) {
+  return fmt::format("{}/{}.{}", folder, column, kind);
+}
+
+void remove_columns(const std::string& folder, std::size_t count) {
+  std::error_code ignored;  // they may never have been there
+  for (std::size_t c = 0; c < count && !folder.empty(); ++c) {
+    for (const char* const kind : {"numbers", "exact", "codes"})
+      fs::remove(file_of(folder, c, kind), ignored);
+  }
+}
+
+// One column while it is written, piece by piece, to files or, without a folder, to memory.
+class ColumnWriter {
+ public:
+  ColumnWriter(std::string folder, std::size_t index) : folder_(std::move(folder)), index_(index) {}
+
+  void add(const Column& piece, const std::string& table) {
+    if (column_.name.empty()) {
+      column_ = {.name = piece.name, .type = piece.type};
+      column_.missing = piece.missing;
+      column_.not_missing = piece.not_missing;
+    }
+    if (piece.type == ColumnType::number) {
+      append("numbers", piece.numbers, column_.numbers);
+      add_exact(piece);
+    } else {
+      add_codes(piece, table);
+    }
+  }
+
+  StoredColumn finish() {
+    StoredColumn stored{.has_exact = keeps_exact_ && had_exact_};
+    if (!stored.has_exact) remove("exact", column_.exact);
+    const auto checksum_of = [&](std::string_view kind) {
+      return checksum(read_file(file_of(folder_, index_, kind)).view());
+    };
+    if (!folder_.empty()) {
+      stored.checksum = checksum_of(column_.type == ColumnType::number ? "numbers" : "codes");
+      if (stored.has_exact) stored.exact_checksum = checksum_of("exact");
+    }
+    column_.words = words_.take_words();
+    stored.column = std::move(column_);
+    return stored;
+  }
+
+ private:
+  // Doubles are kept for as long as floats blur all numbers so far. A piece without them has numbers
+  // that are floats: those of a part blur if those of the whole do.
+  void add_exact(const Column& piece) {
+    if (!keeps_exact_) return;
+    blur_.add(piece.numbers);
+    keeps_exact_ = blur_.blurs();
+    had_exact_ = had_exact_ || !piece.exact.empty();
+    if (!keeps_exact_) {
+      remove("exact", column_.exact);
+    } else if (piece.exact.empty()) {
+      append("exact", std::vector<double>(piece.numbers.begin(), piece.numbers.end()),
+             column_.exact);
+    } else {
+      append("exact", piece.exact, column_.exact);
+    }
+  }
+
+  void add_codes(const Column& piece, const std::string& table) {
+    std::vector<std::int32_t> own;  // by the piece's code
+    for (const std::string& word : piece.words) own.push_back(words_.index_of(word));
+    if (!folder_.empty() && words_.words().size() > kMaxWords) {
+      throw Error(ErrorKind::data, fmt::format("{}: column '{}': more than {} words; leave it out",
+                                               table, printable(column_.name), kMaxWords));
+    }
+    std::vector<std::int32_t> codes;
+    codes.reserve(piece.codes.size());
+    for (const std::int32_t code : piece.codes)
+      codes.push_back(code == kMissingCode ? code : own[static_cast<std::size_t>(code)]);
+    append("codes", codes, column_.codes);
+  }
+
+  template <class T>
+  void append(std::string_view kind, const std::vector<T>& cells, std::vector<T>& in_memory) {
+    if (folder_.empty()) {
+      in_memory.insert(in_memory.end(), cells.begin(), cells.end());
+    } else {
+      append_to_file(file_of(folder_, index_, kind), raw_bytes(std::span<const T>(cells)));
+    }
+  }
+
+  template <class T>
+  void remove(std::string_view kind, std::vector<T>& in_memory) {
+    in_memory = {};
+    std::error_code ignored;  // it may never have been there
+    if (!folder_.empty()) fs::remove(file_of(folder_, index_, kind), ignored);
+  }
+
+  const std::string folder_;
+  const std::size_t index_;
+  Column column_;
+  WordIndex words_;
+  FloatBlur blur_;
+  bool keeps_exact_ = true;
+  bool had_exact_ = false;  // a piece had numbers that are no floats
+};
+
+// The columns of a piece that turned out to have words, though their types were open.
+std::vector<std::string> new_words(const Table& piece, const CsvOptions& options) {
+  std::vector<std::string> names;
+  for (const Column& column : piece.columns) {
+    if (column.type == ColumnType::category && !options.types.contains(column.name))
+      names.push_back(column.name);
+  }
+  return names;
+}
+
+// Each column that shows its first word makes the walk begin again, as a category from its first
+// row on; most show it in the first piece.
+StoredTable read_columns(const std::vector<Shard>& shards, CsvOptions options,
+                         const std::string& folder, std::size_t piece_bytes) {
+  StoredTable stored;
+  std::vector<ColumnWriter> writers;
+  auto reader = std::make_unique<ShardReader>(shards, options, piece_bytes);
+  for (Table piece; reader->next(piece);) {
+    if (const auto names = new_words(piece, options); !names.empty()) {
+      for (const std::string& name : names) options.types[name] = ColumnType::category;
+      reader = std::make_unique<ShardReader>(shards, options, piece_bytes);
+      writers.clear();
+      remove_columns(folder, piece.columns.size());
+      stored.num_rows = 0;
+      continue;
+    }
+    for (std::size_t c = 0; c < piece.columns.size(); ++c) {
+      if (c == writers.size()) writers.emplace_back(folder, c);
+      writers[c].add(piece.columns[c], piece.name);
+    }
+    stored.num_rows += piece.num_rows;
+  }
+  for (ColumnWriter& writer : writers) stored.columns.push_back(writer.finish());
+  return stored;
+}
+
+// The cells of a file. Throws Error (format) if it has not that many or is damaged.
+template <class T>
+std::span<const T> map_cells(const std::string& path, std::uint64_t num_rows, std::uint64_t wanted,
+                             std::vector<FileBytes>& files) {
+  const auto fail = [&](const char* what) {
+    throw Error(ErrorKind::format, fmt::format("{}: not a usable column: {}", path, what));
+  };
+  const std::string_view bytes = files.emplace_back(read_file(path)).view();
+  if (bytes.size() / sizeof(T) != num_rows || bytes.size() % sizeof(T) != 0) fail("another size");
+  if (checksum(bytes) != wanted) fail("the checksum does not match");
+  return {reinterpret_cast<const T*>(bytes.data()), static_cast<std::size_t>(num_rows)};
+}
+
+}  // namespace
+
+std::string to_bytes(const StoredTable& table) {
+  std::string out(kMagic);
+  put(out, kFormatVersion);
+  put_text(out, table.source);
+  put(out, table.num_rows);
+  put(out, static_cast<std::uint64_t>(table.columns.size()));
+  for (const StoredColumn& stored : table.columns) {
+    put_text(out, stored.column.name);
+    put(out, static_cast<std::uint8_t>(stored.column.type));
+    put_texts(out, stored.column.words);
+    put_texts(out, stored.column.missing);
+    put_texts(out, stored.column.not_missing);
+    put(out, stored.checksum);
+    put(out, static_cast<std::uint8_t>(stored.has_exact));
+    put(out, stored.exact_checksum);
+  }
+  put(out, checksum(out));
+  return out;
+}
+
+StoredTable parse_stored_table(std::string_view bytes, const std::string& name) {
+  Reader reader(bytes, name, "table");
+  reader.open_frame(kMagic, kFormatVersion);
+  StoredTable table{.source = std::string(reader.text("source"))};
+  table.num_rows = reader.get<std::uint64_t>("rows");
+  const auto count = reader.get<std::uint64_t>("columns");
+  const auto flag = [&](std::string_view what) {
+    const auto value = reader.get<std::uint8_t>(what);
+    if (value > 1) reader.fail(fmt::format("{}: {}, wanted 0 or 1", what, value));
+    return value == 1;
+  };
+  for (std::uint64_t c = 0; c < count; ++c) {
+    StoredColumn& stored = table.columns.emplace_back();
+    stored.column.name = reader.text("columns");
+    stored.column.type = flag("types") ? ColumnType::category : ColumnType::number;
+    stored.column.words = get_texts(reader, "words");
+    stored.column.missing = get_texts(reader, "words");
+    stored.column.not_missing = get_texts(reader, "words");
+    stored.checksum = reader.get<std::uint64_t>("checksums");
+    stored.has_exact = flag("doubles");
+    stored.exact_checksum = reader.get<std::uint64_t>("checksums");
+  }
+  if (reader.left() > 0) reader.fail("bytes follow the columns");
+  return table;
+}
+
+StoredTable store_table(const std::vector<Shard>& shards, const CsvOptions& options,
+                        const std::string& folder, std::size_t piece_bytes) {
+  const std::string source = source_of(shards, options);
+  StoredTable stored = read_columns(shards, options, folder, piece_bytes);
+  stored.source = source;
+  if (source_of(shards, options) != source)
+    throw Error(ErrorKind::file, fmt::format("{}: changed while it was read", shards[0].name));
+  write_file_atomically(folder + "/table", to_bytes(stored));
+  return stored;
+}
+
+Table read_shards(const std::vector<Shard>& shards, const CsvOptions& options,
+                  std::size_t piece_bytes) {
+  StoredTable stored = read_columns(shards, options, "", piece_bytes);
+  Table table{.num_rows = static_cast<std::size_t>(stored.num_rows)};
+  for (StoredColumn& column : stored.columns) table.columns.push_back(std::move(column.column));
+  return table;
+}
+
+Table open_stored_table(const std::string& folder) {
+  const std::string path = folder + "/table";
+  StoredTable stored = parse_stored_table(read_file(path).view(), path);
+  const auto files = std::make_shared<std::vector<FileBytes>>();
+  Table table{.num_rows = static_cast<std::size_t>(stored.num_rows), .memory = files};
+  for (std::size_t c = 0; c < stored.columns.size(); ++c) {
+    StoredColumn& from = stored.columns[c];
+    Column& column = table.columns.emplace_back(std::move(from.column));
+    const auto file = [&](std::string_view kind) { return file_of(folder, c, kind); };
+    if (column.type == ColumnType::category) {
+      column.borrowed_codes =
+          map_cells<std::int32_t>(file("codes"), stored.num_rows, from.checksum, *files);
+      const auto count = static_cast<std::int32_t>(column.words.size());
+      for (const std::int32_t code : column.borrowed_codes) {
+        if (code < kMissingCode || code >= count)
+          throw Error(ErrorKind::format, fmt::format("{}: a code without a word", file("codes")));
+      }
+    } else {
+      column.borrowed = map_cells<float>(file("numbers"), stored.num_rows, from.checksum, *files);
+      if (from.has_exact)
+        column.borrowed_exact =
+            map_cells<double>(file("exact"), stored.num_rows, from.exact_checksum, *files);
+    }
+  }
+  return table;
+}
+
+std::string source_of(const std::vector<Shard>& shards, const CsvOptions& options) {
+  std::string text;
+  put_text(text, kVersion);
+  for (const Shard& shard : shards) {
+    std::error_code failure;
+    const fs::path path = fs::absolute(shard.path);
+    const auto size = fs::file_size(path, failure);
+    const auto time = fs::last_write_time(path, failure);
+    if (failure)
+      throw Error(ErrorKind::file,
+                  fmt::format("cannot read {}: {}", shard.name, failure.message()));
+    put_text(text, path.string());
+    put(text, static_cast<std::uint64_t>(size));
+    put(text, static_cast<std::int64_t>(time.time_since_epoch().count()));
+  }
+  const auto put_lists = [&](const auto& lists) {
+    for (const auto& [name, words] : lists) {
+      put_text(text, name);
+      put_texts(text, words);
+    }
+    put(text, static_cast<std::uint64_t>(lists.size()));
+  };
+  put(text, options.header);
+  put(text, options.delimiter);
+  put(text, options.skip_lines);
+  for (const auto* list : {&options.columns, &options.missing, &options.optional, &options.drop,
+                           &options.only, &options.keep_text})
+    put_texts(text, *list);
+  put_lists(options.column_missing);
+  put_lists(options.not_missing);
+  for (const auto& [name, type] : options.types) {
+    put_text(text, name);
+    put(text, static_cast<std::uint8_t>(type));
+  }
+  return text;
+}
+
+}  // namespace espalier

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/stored_table.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "core/effort.h"
+#include "core/error_of.h"
+#include "core/large_vector.h"
+#include "core/random.h"
+#include "core/temporary_folder.h"
+#include "espalier/error.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+std::string text_of(const Table& table) {
+  std::string text = fmt::format("{} rows", table.num_rows);
+  for (const Column& column : table.columns) {
+    text += fmt::format("\n{} {}", column.name, static_cast<int>(column.type));
+    for (const float number : column.values()) text += fmt::format(" {}", number);
+    for (const double number : column.doubles()) text += fmt::format("/{}", number);
+    for (const std::string& word : column.words) text += '|' + word;
+    for (const std::int32_t code : column.word_codes()) text += fmt::format(" {}", code);
+  }
+  return text;
+}
+
+class StoredTables : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string put(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::binary) << text;
+    return path(name);
+  }
+
+  // Of pieces of so many bytes.
+  Table stored(const std::vector<Shard>& shards, const CsvOptions& options, std::size_t bytes) {
+    fs::remove_all(path("store"));
+    fs::create_directory(path("store"));
+    store_table(shards, options, path("store"), bytes);
+    return open_stored_table(path("store"));
+  }
+
+  const TemporaryFolder folder_;
+};
+
+std::string random_rows(Random& random, int rows) {
+  static const std::string kRare[] = {"word", "\"two\nlines\"", "", "1e39"};
+  std::string text;
+  for (int row = 0; row < rows; ++row) {
+    text +=
+        fmt::format("{},{},{}.1,", random.below(40), 16777216 + random.below(3), random.below(3));
+    text += random.below(25) == 0 ? kRare[random.below(3)] : std::to_string(random.below(9));
+    text += fmt::format(",{}\n", random.below(3) == 0 ? "b" : "a");
+  }
+  return text;
+}
+
+TEST_F(StoredTables, AreTheTablesOfMemory) {
+  Random random(1);
+  for (int i = 0; i < effort(30, 8); ++i) {
+    const std::string head = "a,big,tenth,late,word\n";
+    const std::string first = random_rows(random, 20), second = random_rows(random, 20);
+    const std::string whole = put("whole.csv", head + first + second);
+    const std::vector<Shard> shards = {{put("1.csv", head + first), "1.csv"},
+                                       {put("2.csv", head + second), "2.csv"}};
+    const CsvOptions options = {.column_missing = {{"a", {"7"}}}};
+    const std::string wanted = text_of(read_csv(whole, options));
+    for (const std::size_t bytes : {1, 64, 500, 1 << 20}) {
+      EXPECT_EQ(text_of(stored({{whole, "whole.csv"}}, options, bytes)), wanted) << bytes;
+      EXPECT_EQ(text_of(stored(shards, options, bytes)), wanted) << bytes;
+      EXPECT_EQ(text_of(read_shards(shards, options, bytes)), wanted) << bytes;
+    }
+  }
+}
+
+TEST_F(StoredTables, AreFoundAgainUnlessTheSourceHasChanged) {
+  const std::string table = put("t.csv", "a,b\n1,x\n2,y\n");
+  fs::create_directory(path("cache"));
+  const DiskFolder cache{path("cache"), true};
+  const auto entries = [&] {
+    return std::distance(fs::directory_iterator(path("cache")), fs::directory_iterator());
+  };
+  const std::string first = text_of(read_csv_to_disk(table, {}, cache));
+  EXPECT_EQ(entries(), 1);
+  const auto entry = fs::directory_iterator(path("cache"))->path();
+  const auto written = fs::last_write_time(entry / "table");
+  EXPECT_EQ(text_of(read_csv_to_disk(table, {}, cache)), first);
+  EXPECT_EQ(fs::last_write_time(entry / "table"), written);  // as it was
+
+  put("t.csv", "a,b\n1,x\n2,y\n3,z\n");
+  EXPECT_EQ(read_csv_to_disk(table, {}, cache).num_rows, 3U);
+  EXPECT_EQ(read_csv_to_disk(table, {.drop = {"b"}}, cache).columns.size(), 1U);
+  EXPECT_EQ(entries(), 1);
+  std::ofstream(entry / "0.numbers", std::ios::binary | std::ios::in) << "damage";
+  EXPECT_EQ(text_of(read_csv_to_disk(table, {.drop = {"b"}}, cache)),
+            text_of(read_csv(table, {.drop = {"b"}})));
+}
+
+TEST_F(StoredTables, LeaveNothingThatNobodyKeeps) {
+  const std::string table = put("t.csv", "a,b\n1,x\n2,y\n"), bad = put("bad.csv", "a,b\n1,x\n2\n");
+  fs::create_directory(path("cache"));
+  const Table read = read_csv_to_disk(table, {}, {path("cache")});
+  EXPECT_TRUE(fs::is_empty(path("cache")));
+  EXPECT_EQ(text_of(read), text_of(read_csv(table)));
+  EXPECT_THAT(error_of([&] {
+                read_csv_to_disk(bad, {}, {path("cache"), true});
+              }),
+              HasSubstr("bad.csv:3: 1 cells, wanted 2"));
+  EXPECT_TRUE(fs::is_empty(path("cache")));
+}
+
+TEST_F(StoredTables, RefuseWhatIsDamaged) {
+  const std::string table = put("t.csv", "a,b\n1,x\n2,y\n");
+  stored({{table, "t.csv"}}, {}, 0);
+  const std::string bytes = [&] {
+    std::ifstream in(path("store/table"), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }();
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] ^= 1;
+    EXPECT_NE(error_of([&] { parse_stored_table(damaged, "t"); }), "no error");
+    EXPECT_NE(error_of([&] { parse_stored_table(bytes.substr(0, i), "t"); }), "no error");
+  }
+  EXPECT_EQ(to_bytes(parse_stored_table(bytes, "t")), bytes);
+  fs::resize_file(path("store/0.numbers"), 4);
+  EXPECT_THAT(error_of([&] { open_stored_table(path("store")); }), HasSubstr("another size"));
+}
+
+TEST(LargeVectors, AreTheSameInFilesAsInMemory) {
+  const TemporaryFolder folder;
+  LargeVector<int> in_memory, moved;
+  for (int i = 0; i < 1000; ++i) in_memory.push_back(i);
+  {
+    const SpillTo spill(folder.path().string(), 64);
+    LargeVector<int> in_files;
+    for (int i = 0; i < 1000; ++i) in_files.push_back(i);
+    EXPECT_EQ(in_files, in_memory);
+    moved = std::move(in_files);
+    EXPECT_TRUE(fs::is_empty(folder.path()));
+  }
+  EXPECT_EQ(moved, in_memory);
+  moved.push_back(1);  // in memory from now on
+  EXPECT_EQ(moved.size(), 1001U);
+}
+
+TEST(LargeVectors, SayWhenTheyCannotBeWritten) {
+  const SpillTo spill("/nowhere", 64);
+  EXPECT_THAT(error_of([] { LargeVector<int> numbers(100); }), HasSubstr("/nowhere"));
+}
+
+}  // namespace
+}  // namespace espalier

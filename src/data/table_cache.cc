@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables on disk: made, or found as an earlier run left them.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "core/bytes.h"
+#include "core/file.h"
+#include "data/stored_table.h"
+#include "espalier/csv.h"
+#include "espalier/error.h"
+
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void throw_failure(const std::string& path, const std::error_code& failure) {
+  throw Error(ErrorKind::file, fmt::format("cannot write {}: {}", path, failure.message()));
+}
+
+// A folder under a temporary name, which is gone afterwards unless it got another one.
+class TemporaryEntry {
+ public:
+  explicit TemporaryEntry(const std::string& folder) {
+    std::error_code failure;
+    for (int attempt = 0;; ++attempt) {
+      path_ = fs::path(folder) / fmt::format(".espalier-{}-t{}.tmp", ::getpid(), attempt);
+      if (fs::create_directory(path_, failure)) return;
+      if (failure) throw_failure(folder, failure);
+    }
+  }
+  ~TemporaryEntry() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  TemporaryEntry(const TemporaryEntry&) = delete;
+  TemporaryEntry& operator=(const TemporaryEntry&) = delete;
+
+  std::string path() const { return path_.string(); }
+
+  void rename_to(const std::string& name) {
+    std::error_code failure;
+    fs::remove_all(name, failure);
+    fs::rename(path_, name, failure);
+    if (failure) throw_failure(name, failure);
+    path_.clear();
+  }
+
+ private:
+  fs::path path_;
+};
+
+// Standard input cannot be read twice.
+Shard copy_input(const Shard& input, const std::string& folder) {
+  const std::string path = folder + "/input";
+  ByteSource source(input.path);
+  for (std::string bytes = source.next(); !bytes.empty(); bytes = source.next())
+    append_to_file(path, bytes);
+  return {path, input.name};
+}
+
+// What an earlier run left, if it is of the same source and whole.
+std::optional<Table> find_table(const std::string& entry, const std::string& source) {
+  try {
+    const std::string path = entry + "/table";
+    if (!fs::exists(path)) return std::nullopt;
+    if (parse_stored_table(read_file(path).view(), path).source != source) return std::nullopt;
+    return open_stored_table(entry);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const DiskFolder& to) {
+  std::vector<Shard> shards = shards_of(path);
+  const bool is_input = path == "-";
+  remove_stale_temporaries(to.path);
+  const auto named = [&](Table table) {
+    table.name = is_input ? shards[0].name : path;
+    return table;
+  };
+  const std::string entry =
+      fmt::format("{}/espalier-{:016x}", to.path, checksum(fs::absolute(path).string()));
+  if (to.keeps && !is_input) {
+    if (auto table = find_table(entry, source_of(shards, options))) return named(*std::move(table));
+  }
+  TemporaryEntry input(to.path), made(to.path);
+  if (is_input) shards = {copy_input(shards[0], input.path())};
+  store_table(shards, options, made.path());
+  if (!to.keeps || is_input) return named(open_stored_table(made.path()));
+  made.rename_to(entry);
+  return named(open_stored_table(entry));
+}
+
+}  // namespace espalier
