@@ -12,6 +12,7 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 constexpr const char* kFunctions[] = {"open", "write", "fsync", "close", "fchmod", "rename"};
 
@@ -274,6 +275,37 @@ TEST_F(Fault, ALineThatCouldNotBeCutOffIsCutOffBeforeTheNext) {
   EXPECT_EQ(lines_of(read(path("out/runs.jsonl"))).size(), whole.size() - 1);
   EXPECT_EQ(run(args).exit, 0);
   EXPECT_EQ(lines_of(read(path("out/runs.jsonl"))).size(), whole.size());
+}
+
+TEST_F(Fault, ATableOnDiskIsWholeOrAbsent) {
+  std::string text = "a,b,y\n";
+  for (int i = 0; i < 30; ++i)
+    text += fmt::format("{},{},{}\n", i % 7, i % 3 == 0 ? "x" : "z", i % 2);
+  write("t.csv", text);
+  const std::string args =
+      "train t.csv --label y --architecture 'cal(2) lin(1)' --epochs 1 --quiet ";
+  must(args + "-o plain.esp");
+  const std::string from_disk = args + "--cache cache -o disk.esp";
+  for (const std::string function : {"open", "write", "close", "rename"}) {
+    for (const std::string& how : {fmt::format("{}", ENOSPC), std::string("kill")}) {
+      int call = 1;
+      for (;; ++call) {
+        fs::remove_all(path("cache"));
+        fs::create_directory(path("cache"));
+        const auto result = run_spoilt(function, call, call, how, "cache", from_disk);
+        if (!result) break;
+        SCOPED_TRACE(fmt::format("{} {}, {}: {}", function, call, how, result->err));
+        if (how != "kill" && result->exit != 0) {
+          EXPECT_THAT(result->err, HasSubstr("cannot"));
+          EXPECT_THAT(files("cache"), AnyOf(IsEmpty(), SizeIs(1)));
+        }
+        must(from_disk);  // whatever was left
+        EXPECT_EQ(read(path("disk.esp")), read(path("plain.esp")));
+        EXPECT_EQ(files("cache").size(), 1U);
+      }
+      EXPECT_GT(call, 1) << function << " was never called";
+    }
+  }
 }
 
 }  // namespace
