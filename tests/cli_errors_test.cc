@@ -165,7 +165,7 @@ TEST_F(CliErrors, RefusesBadSettings) {
       {good + "--config typed.json --config typed.json", 2, {"--config is given 2 times"}},
       {good + "-o nowhere/model.esp", 1, {"nowhere"}},
       {good + "-o loans.csv", 2, {"-o", "loans.csv", "the table"}},
-      {good + "-o .", 1, {"the folder has no files"}},
+      {good + "-o .", 1, {"directory"}},
       {good + "-o -", 2, {"standard output"}},
       {"simulate --rows 0", 2, {"--rows", "'0'"}},
       {"simulate --missing nan", 2, {"--missing", "'nan'"}},
