@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding pairs of free columns that are worth a crossed category, on the training rows alone.
+// Finding pairs of columns that are worth a crossed category, or a table that keeps their directions,
+// on the training rows alone.
 //
 // Networks that know no pair predict the rows out of fold, three times. What they leave unexplained
 // is screened (train/screen.h) for pairs. Those that stand out are tried in turn, with several

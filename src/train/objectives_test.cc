@@ -76,7 +76,7 @@ std::vector<Kind> all_kinds() {
       if (kind.name != "offset") kind.options.increasing.push_back("debt_ratio");
     }
     kind.options.architecture = "dln(6x3)";
-    kind.options.interactions = {"none"};
+    kind.options.interactions = {"income*late_payments:4"};  // a table where they have directions
     kind.options.epochs = 3;
   }
   return kinds;
@@ -254,7 +254,8 @@ TEST(EveryKindOfLabel, AStoppedRunResumesToTheSameModel) {
   }
 }
 
-// Trained and proved, or refused with a reason: of classes some presets give only one number.
+// Trained and proved, or refused with a reason: of classes some presets give only one number, and
+// some have no calibrators that could hold the table of a pair.
 TEST(EveryKindOfLabel, SuitsEveryPreset) {
   for (const Kind& kind : all_kinds()) {
     const Table table = table_of(kind, 120);
@@ -267,7 +268,9 @@ TEST(EveryKindOfLabel, SuitsEveryPreset) {
         EXPECT_TRUE(verify(train(table, options).model, {.pairs = 200}).holds()) << preset;
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::argument);
-        EXPECT_TRUE(kind.options.grades.empty() && kind.table == SimulatedKind::grades)
+        const bool reads_columns = preset == "min-max" || preset == "monotonic-dnn";
+        EXPECT_TRUE((kind.options.grades.empty() && kind.table == SimulatedKind::grades) ||
+                    (reads_columns && std::string(error.what()).ends_with("put cal before it")))
             << preset << ": " << error.what();
       }
     }
