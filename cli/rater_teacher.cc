@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// score = 4 p(x), with p a smooth step of a weighted mean of curves of single signals and of
-// interactions: weakest link, product, strongest of two. A rater gives 0 to 4 points, each with
-// probability p, so that the mean rating is 4 p and its variance 4 p (1 - p) for one rater. Only
-// operations that IEEE 754 rounds exactly are used, so that the rows are the same everywhere.
+// score = 4 p(x), with p a smooth step of a weighted mean of two curves and four interactions, most
+// of whose weight is on two that are sharp: signals that count only together, two and three of them.
+// A rater answers 16 questions, each with yes with probability p, and gives a quarter of a point for
+// each: the mean rating is 4 p and its variance p (1 - p) for one rater. Only operations that IEEE
+// 754 rounds exactly are used, so that the rows are the same everywhere.
 #include "rater_teacher.h"
 
 #include <fmt/format.h>
@@ -17,12 +18,13 @@ namespace {
 constexpr std::size_t kSignals = 10;
 constexpr int kMostRaters = 5;
 constexpr int kPoints = 4;
+constexpr int kQuestions = 16;
 
 double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
-// Half quality that all signals share, half their own; some are skewed, some are counts.
+// A quarter quality that all signals share, the rest their own; some are skewed, some are counts.
 double draw_signal(std::size_t index, double quality, std::mt19937_64& random) {
-  const double value = 0.5 * (quality + uniform(random));
+  const double value = 0.25 * quality + 0.75 * uniform(random);
   if (index % 3 == 1) return value * value;
   if (index % 3 == 2) return std::floor(20 * value) / 20;
   return value;
@@ -30,10 +32,13 @@ double draw_signal(std::size_t index, double quality, std::mt19937_64& random) {
 
 double draw_score(double p, std::mt19937_64& random) {
   const int raters = 1 + static_cast<int>(random() % kMostRaters);
-  int points = 0;
-  for (int i = 0; i < kPoints * raters; ++i) points += uniform(random) < p ? 1 : 0;
-  return static_cast<double>(points) / raters;
+  int yes = 0;
+  for (int i = 0; i < kQuestions * raters; ++i) yes += uniform(random) < p ? 1 : 0;
+  return static_cast<double>(kPoints * yes) / (kQuestions * raters);
 }
+
+// From 0 to 1 within a third around the middle.
+double gate(double x, double middle) { return std::clamp(0.5 + 3 * (x - middle), 0.0, 1.0); }
 
 }  // namespace
 
@@ -44,11 +49,11 @@ std::vector<std::string> rater_signals() {
 }
 
 double expected_score(const std::vector<double>& x) {
-  const double curves = 1.3 * x[0] / (x[0] + 0.3) + x[1] * x[1] + std::sqrt(x[2]) +
-                        std::min(1.0, 2 * x[3]) + x[8] + std::max(0.0, 2 * x[9] - 1);
-  const double interactions = std::min(x[0], x[1]) + 2 * x[2] * x[3] + std::max(x[4], x[5]) +
-                              2 * std::min(x[6], x[7]) + x[8] * x[9];
-  const double u = (curves + interactions) / 13;
+  const double curves = 1.3 * x[0] / (x[0] + 0.3) + std::sqrt(x[9]);
+  const double two = gate(x[1], 0.25) * gate(x[2], 0.5);
+  const double three = gate(x[3], 0.5) * gate(x[4], 0.25) * gate(x[5], 0.5);
+  const double others = std::max(gate(x[6], 0.6), x[7]) + std::min(x[8], x[9]);
+  const double u = (curves + 3 * two + 3 * three + 2 * others) / 12;
   return kPoints * (0.05 + 0.9 * u * u * (3 - 2 * u));
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `espalier reproduce` on made-up files in the formats of the published ones.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 #include <set>
 
 #include "cli_fixture.h"
 #include "espalier/error.h"
+#include "espalier/train.h"
 #include "rater_teacher.h"
 #include "reproduce_data.h"
 #include "reproduce_records.h"
@@ -44,6 +46,8 @@ std::string heart_rows(int count, unsigned seed) {
   }
   return text;
 }
+
+constexpr std::size_t kRatings = 5000;  // to train, and to test
 
 class Reproduce : public Cli {
  protected:
@@ -349,6 +353,42 @@ TEST(RaterTeacher, ScoresAreMeansOfFewRatersAroundTheTruth) {
   for (std::size_t row = 0; row < scores.size(); ++row) bias += scores[row] - ratings.truth[row];
   EXPECT_NEAR(bias / 20000, 0, 0.02);
   EXPECT_EQ(simulate_ratings(20000, 7).truth, ratings.truth);
+}
+
+// The squared errors of a preset on fresh ratings.
+std::vector<double> squared_errors(const std::string& preset, const Table& test) {
+  const Model model = train(simulate_ratings(kRatings, 1).table, {.label = kRaterScore,
+                                                                  .increasing = rater_signals(),
+                                                                  .task = Task::regression,
+                                                                  .architecture = preset,
+                                                                  .ensemble = 1})
+                          .model;
+  const std::vector<float> predicted = model.predict(test);
+  const std::vector<float>& scores = test.find(kRaterScore)->numbers;
+  std::vector<double> errors;
+  for (std::size_t row = 0; row < scores.size(); ++row) {
+    const double error = predicted[row] - scores[row];
+    errors.push_back(error * error);
+  }
+  return errors;
+}
+
+// The mean of a - b in its standard errors, row by row.
+double standard_errors_between(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0, squares = 0;
+  for (std::size_t row = 0; row < a.size(); ++row) {
+    sum += a[row] - b[row];
+    squares += (a[row] - b[row]) * (a[row] - b[row]);
+  }
+  const auto n = static_cast<double>(a.size());
+  return sum / std::sqrt(squares - sum * sum / n);
+}
+
+TEST(RaterTeacher, TellsASumOfCurvesAndAMinMaxNetworkFromLattices) {
+  const Table test = simulate_ratings(kRatings, 2).table;
+  const std::vector<double> lattices = squared_errors("crystals(10x7)", test);
+  EXPECT_GE(standard_errors_between(squared_errors("calibrated-linear", test), lattices), 10);
+  EXPECT_GE(standard_errors_between(squared_errors("min-max(10x5)", test), lattices), 10);
 }
 
 TEST(ReproduceTables, ModelsHaveTheSizesThatWerePublished) {
