@@ -189,8 +189,9 @@ std::string monotonic_dnn(const Request& request) {
 
 constexpr Recipe kOurs;
 constexpr Recipe kDeep = {.asks_the_table = true};
-constexpr Recipe kRelu = {.weight_decay = 0, .fixed_rate = 0.02};
-constexpr Recipe kMinMax = {.weight_decay = 0, .rate = 4};  // a row moves one piece of the many
+constexpr Recipe kRelu = {.weight_decay = 0, .rate = 0.02};
+// A row moves one piece of the many.
+constexpr Recipe kMinMax = {.weight_decay = 0, .rate = 0.08};
 constexpr Recipe kPaper = {.initialization = Initialization::paper,
                            .projection = Projection::admm,
                            .keypoints = Keypoints::uniform,
@@ -199,7 +200,7 @@ constexpr Recipe kPaper = {.initialization = Initialization::paper,
                            .adam_epsilon = 1e-8,
                            .calibrator_hessian = 0,
                            .ensemble = 1,
-                           .fixed_rate = 0.003,
+                           .rate = 0.003,
                            .epochs = 25};
 
 struct Kind {

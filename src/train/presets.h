@@ -23,8 +23,7 @@ struct Recipe {
   double adam_epsilon = 1e-3;
   double calibrator_hessian = 0.005;  // with few rows, which want straight curves; else 0
   int ensemble = 5;                   // with very few rows; else 1
-  double rate = 1;                    // of learning, times what suits the number of rows
-  double fixed_rate = 0;              // of learning, whatever the number of rows; 0: rate
+  double rate = 0;                    // of learning; 0: what suits the number of rows
   int epochs = 0;                     // 0: what suits the number of rows
   bool asks_the_table = false;        // for pairs of columns, and what trials.h has
 };

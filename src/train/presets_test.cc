@@ -145,8 +145,7 @@ TEST(Presets, OurRecipeIsThatOfEveryOtherArchitecture) {
     EXPECT_EQ(options.adam_epsilon, 1e-3) << text;
   }
   EXPECT_EQ(resolved({.architecture = "min-max"}).weight_decay, 0);
-  EXPECT_EQ(resolved({.architecture = "min-max"}).learning_rate,
-            4 * resolved({.architecture = "dln"}).learning_rate);
+  EXPECT_EQ(resolved({.architecture = "min-max"}).learning_rate, 0.08);
   EXPECT_EQ(resolved({.architecture = "dln", .weight_decay = 0}).weight_decay, 0);
 }
 

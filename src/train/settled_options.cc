@@ -48,8 +48,8 @@ void follow(const Recipe& recipe, bool few_rows, TrainOptions& options) {
   if (options.calibrator_hessian < 0)
     options.calibrator_hessian = few_rows ? recipe.calibrator_hessian : 0;
   // Few rows want small steps; many keep large ones from overfitting by themselves.
-  const double by_rows = recipe.rate * (few_rows ? 0.01 : 0.04);
-  choose(options.learning_rate, 0.0, recipe.fixed_rate > 0 ? recipe.fixed_rate : by_rows);
+  const double by_rows = few_rows ? 0.01 : 0.04;
+  choose(options.learning_rate, 0.0, recipe.rate > 0 ? recipe.rate : by_rows);
   choose(options.epochs, 0, recipe.epochs);
 }
 
