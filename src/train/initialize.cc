@@ -70,7 +70,8 @@ void initialize(const Dataset& train, const Label& label, const SettledOptions& 
       layer.project(params + layer.unit_begin(unit), unit, Projection::exact, {});
     }
     Sample out = outputs_of(layer, params, sample);
-    if (layer.adjust(params, stats_of(out, layer.num_outputs())))
+    if (options->initialization == Initialization::data &&
+        layer.adjust(params, stats_of(out, layer.num_outputs())))
       out = outputs_of(layer, params, sample);
     sample = std::move(out);
   }
