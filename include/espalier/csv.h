@@ -50,7 +50,8 @@ struct CsvOptions {
 
 /// Reads a table. `path` may be "-" for standard input; gzip is recognised by its first bytes. A folder
 /// stands for all its files but those whose names begin with . or _, and a path with * ? or [ that is
-/// no file for all that match it, both in the order of their names; they must have the same columns.
+/// no file for all that match it, both in the order of their names; @LIST stands for the files that the
+/// lines of LIST name. They must have the same columns.
 ///
 /// A column is a number column if each of its cells is a number or missing, else a category column.
 /// It has doubles besides its floats where those blur its numbers (floats_blur).

@@ -58,21 +58,21 @@ void PieceReader::fill(std::size_t bytes) {
   }
 }
 
-// The first piece: the head and some rows. Returns the size of its text, 0 if more is needed.
-std::size_t PieceReader::begin(Table& piece) {
-  const std::size_t size = is_all_ ? text_.size() : whole_head_and_rows(text_, options_);
-  if (size == 0 && !is_all_) return 0;
-  head_.emplace(std::string_view(text_).substr(0, size), options_, name_);
+// The first piece, of text that is all there is or goes on: the head and some rows. Returns how much
+// of the text it has, 0 if more is needed.
+std::size_t PieceReader::begin(std::string_view text, bool is_all, Table& piece) {
+  const std::size_t size = is_all ? text.size() : whole_head_and_rows(text, options_);
+  if (size == 0 && !is_all) return 0;
+  head_.emplace(text.substr(0, size), options_, name_);
   piece = head_->read(head_->rows(), 0);
   return size;
 }
 
 // The same for another one; a size without rows is that of blank lines at the end.
-std::size_t PieceReader::go_on(Table& piece) {
+std::size_t PieceReader::go_on(std::string_view text, bool is_all, Table& piece) {
   const char delimiter = head_->rows().delimiter();
-  const std::size_t size = is_all_ ? text_.size() : whole_rows(text_, delimiter);
-  const std::string_view rows =
-      without_blank_end(std::string_view(text_).substr(0, size), delimiter);
+  const std::size_t size = is_all ? text.size() : whole_rows(text, delimiter);
+  const std::string_view rows = without_blank_end(text.substr(0, size), delimiter);
   if (rows.find('\0') != rows.npos)
     throw Error(ErrorKind::data, fmt::format("{}: not a text table: it has NUL bytes", name_));
   if (!rows.empty()) piece = head_->read(CsvScanner(rows, delimiter, name_, line_), 0);
@@ -81,12 +81,13 @@ std::size_t PieceReader::go_on(Table& piece) {
 
 bool PieceReader::next(Table& piece) {
   piece = {};
-  for (std::size_t wanted = piece_bytes_;; wanted = 2 * text_.size()) {
+  for (std::size_t wanted = piece_bytes_;; wanted *= 2) {
     fill(wanted);
-    const std::size_t size = head_ ? go_on(piece) : begin(piece);
-    if (size == 0 && !is_all_) continue;  // a row that is larger than a piece
-    const char* const text = text_.data();
-    line_ += count_line_breaks(text, text + size);
+    const std::string_view text = std::string_view(text_).substr(0, wanted);
+    const bool is_all = is_all_ && text.size() == text_.size();
+    const std::size_t size = head_ ? go_on(text, is_all, piece) : begin(text, is_all, piece);
+    if (size == 0 && !is_all) continue;  // a row that is larger than a piece
+    line_ += count_line_breaks(text.data(), text.data() + size);
     text_.erase(0, size);
     piece.first_row = std::exchange(rows_, rows_ + piece.num_rows);
     return piece.num_rows > 0;

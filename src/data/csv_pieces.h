@@ -8,6 +8,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/csv_head.h"
@@ -32,8 +33,8 @@ class PieceReader {
  private:
   void read_ahead();
   void fill(std::size_t bytes);
-  std::size_t begin(Table& piece);
-  std::size_t go_on(Table& piece);
+  std::size_t begin(std::string_view text, bool is_all, Table& piece);
+  std::size_t go_on(std::string_view text, bool is_all, Table& piece);
 
   Source source_;
   const CsvOptions& options_;
@@ -54,8 +55,8 @@ struct Shard {
 };
 
 /// The files that a path stands for: a file, or "-"; all files of a folder whose names begin with
-/// neither . nor _; or those that a pattern of * ? [ ] matches, both by name. Throws Error (file) if
-/// there are none.
+/// neither . nor _; those that a pattern of * ? [ ] matches, both by name; or, of @LIST, those that the
+/// lines of a file name, in their order. Throws Error (file) if there are none.
 std::vector<Shard> shards_of(const std::string& path);
 
 /// The pieces of several files with the same columns, one file after another.

@@ -160,6 +160,7 @@ TEST(CsvPieces, AreAsSmallAsAskedFor) {
   std::string text = "a,b\n";
   for (int row = 0; row < 1000; ++row) text += fmt::format("{},\"x\ny\"\n", row);
   EXPECT_GT(in_pieces(text, {}, 100, 64).num_pieces, 60U);
+  EXPECT_GT(in_pieces(text, {}, 100, text.size()).num_pieces, 60U);
 }
 
 class Shards : public testing::Test {
@@ -196,6 +197,11 @@ TEST_F(Shards, OfAFolderOrAPatternComeByName) {
   EXPECT_EQ(read(""), read("part-*.csv"));
   EXPECT_EQ(read("part-[2].csv"), "a=3|b=4|1\n");
   EXPECT_THAT(error_of("q*.csv"), HasSubstr("no file matches"));
+
+  const auto listed = [&](const std::string& list) { return shards_of("@" + put("_list", list)); };
+  ASSERT_EQ(listed("b.csv\r\n\na.csv").size(), 2U);
+  EXPECT_EQ(listed("b.csv\na.csv\n")[0].path, "b.csv");
+  EXPECT_THROW(listed("\n"), Error);
 }
 
 TEST_F(Shards, HaveTheSameColumns) {

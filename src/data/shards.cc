@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <new>
+#include <sstream>
 
+#include "core/file.h"
 #include "data/csv_pieces.h"
 #include "espalier/error.h"
 
@@ -39,6 +41,24 @@ std::vector<std::string> files_of_pattern(const std::string& pattern) {
   return files;
 }
 
+// A line each; paths are as if they were arguments.
+std::vector<std::string> files_of_list(const std::string& list) {
+  std::istringstream lines{std::string(read_file(list).view())};
+  std::vector<std::string> files;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.empty()) files.push_back(line);
+  }
+  if (files.empty()) throw Error(ErrorKind::file, fmt::format("{}: the list names no file", list));
+  return files;
+}
+
+std::vector<Shard> as_shards(const std::vector<std::string>& files) {
+  std::vector<Shard> shards;
+  for (const std::string& file : files) shards.push_back({file, file});
+  return shards;
+}
+
 }  // namespace
 
 std::vector<Shard> shards_of(const std::string& path) {
@@ -46,6 +66,7 @@ std::vector<Shard> shards_of(const std::string& path) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   const bool is_folder = fs::is_directory(status);
+  if (path.starts_with('@') && !fs::exists(status)) return as_shards(files_of_list(path.substr(1)));
   const bool is_pattern = !fs::exists(status) && path.find_first_of("*?[") != path.npos;
   if (!is_folder && !is_pattern) return {{path, path}};
   std::vector<std::string> files = is_folder ? files_of_folder(path) : files_of_pattern(path);
@@ -54,9 +75,7 @@ std::vector<Shard> shards_of(const std::string& path) {
                                            : fmt::format("no file matches '{}'", path));
   }
   std::ranges::sort(files);
-  std::vector<Shard> shards;
-  for (const std::string& file : files) shards.push_back({file, file});
-  return shards;
+  return as_shards(files);
 }
 
 std::uint64_t text_bytes(const std::string& path) {

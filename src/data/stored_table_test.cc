@@ -84,6 +84,16 @@ TEST_F(StoredTables, AreTheTablesOfMemory) {
   }
 }
 
+TEST_F(StoredTables, KeepDoublesThatOnlyTheFirstPieceNeeds) {
+  std::string text = "first,never\n16777217,0.1\n";
+  for (int row = 0; row < 50; ++row) text += fmt::format("16777216,{}\n", row);
+  const std::string table = put("t.csv", text);
+  const std::string wanted = text_of(read_csv(table));
+  EXPECT_THAT(wanted, HasSubstr("/16777217"));
+  for (const std::size_t bytes : {30, 200})
+    EXPECT_EQ(text_of(stored({{table, "t.csv"}}, {}, bytes)), wanted) << bytes;
+}
+
 TEST_F(StoredTables, AreFoundAgainUnlessTheSourceHasChanged) {
   const std::string table = put("t.csv", "a,b\n1,x\n2,y\n");
   fs::create_directory(path("cache"));

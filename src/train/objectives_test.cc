@@ -123,7 +123,7 @@ TEST(EveryKindOfLabel, PredictsInPiecesAsAtOnce) {
     const CsvOptions reading = model.csv_options();
     std::string wanted;
     write_csv(outputs_of(model, read_csv(path, reading)), [&](auto text) { wanted += text; });
-    for (const std::size_t bytes : {1, 500, 4000, 1 << 20}) {
+    for (const std::size_t bytes : {500, 4000, 1 << 20}) {
       std::string seen;
       CsvPieces pieces(path, reading, bytes);
       CsvWriter writer([&](std::string_view text) { seen += text; }, 2);
