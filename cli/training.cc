@@ -27,7 +27,8 @@ void apply_config(TrainOptions& options, const std::string& path) {
 
 // data/loan.csv.gz -> loan.esp in the current folder
 std::string default_output(const std::string& table) {
-  if (table == "-" || table.find_first_of("*?[") != table.npos) return "model.esp";
+  if (table == "-" || table.find_first_of("*?[") != table.npos || table.starts_with('@'))
+    return "model.esp";
   std::filesystem::path name = std::filesystem::path(table).filename();
   if (name.empty()) name = std::filesystem::path(table).parent_path().filename();  // loans/
   if (name.extension() == ".gz") name = name.stem();
