@@ -90,6 +90,30 @@ def surface(fitted: Any, X: Any, first: str, second: str, *, ax: Any = None) -> 
     return ax
 
 
+def interactions(fitted: Any) -> np.ndarray:
+    """The score over the cells of each pair of columns that the model has, a panel per pair, where
+    all other columns are typical."""
+    pairs = _model_of(fitted).interactions()
+    if not pairs:
+        raise Error("plot: the model has no pairs of columns")
+    columns = min(3, len(pairs))
+    rows = -(-len(pairs) // columns)
+    figure, axes = _pyplot().subplots(rows, columns, squeeze=False, layout="constrained",
+                                      figsize=(4 * columns, 3.2 * rows))
+    for ax in axes.flat[len(pairs):]:
+        figure.delaxes(ax)
+    for ax, pair in zip(axes.flat, pairs):
+        image = ax.imshow(pair.scores.T, origin="lower", aspect="auto")
+        figure.colorbar(image, ax=ax)
+        for axis, cells in zip((ax.xaxis, ax.yaxis), pair.cells):
+            shown = range(0, len(cells), -(-len(cells) // 8))
+            axis.set_ticks(shown, [cells[i] or "missing" for i in shown])
+        ax.tick_params(axis="x", rotation=45)
+        ax.set(xlabel=pair.columns[0], ylabel=pair.columns[1],
+               title=f"strength {pair.strength:.2g}")
+    return axes
+
+
 def lattice(table: Lattice, first: int = 0, second: int = 1, *, ax: Any = None) -> Any:
     """One lattice along two of its wires, the others held at one half."""
     size = len(table.wires)

@@ -70,6 +70,20 @@ def test_surfaces_move_two_features(fitted, loans):
     assert "home" in [text.get_text() for text in ax.get_yticklabels()]
 
 
+def test_pairs_have_a_panel_each(loans):
+    y = loans.pop("default")
+    fitted = espalier.MonotonicClassifier(
+        monotonic_cst={"debt_ratio": 1}, epochs=1, ensemble=1, architecture="dln(4x2)",
+        interactions=["age*income:4", "region*debt_ratio:5"]).fit(loans, y)
+    axes = plot.interactions(fitted).flat
+    assert [(ax.get_xlabel(), ax.get_ylabel()) for ax in axes] == [("age", "income"),
+                                                                   ("region", "debt_ratio")]
+    shown = axes[1].images[0].get_array()
+    np.testing.assert_array_equal(shown.T, fitted.model_.interactions()[1].scores)
+    with pytest.raises(espalier.Error, match="no pairs of columns"):
+        plot.interactions(fitted.set_params(interactions="none").fit(loans, y))
+
+
 @pytest.fixture
 def drawn(monkeypatch):
     """The surfaces that a test draws."""
