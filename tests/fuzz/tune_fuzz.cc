@@ -13,7 +13,8 @@ void try_range(const std::string& text) {
   require(to_string(parse_dimension(written)) == written);
   Random random(1);
   const Json value = draw_from(range, random);
-  require(!value.is_number() || (value >= range.low && value <= range.high));
+  require(!value.is_number() ||
+          (value.get<double>() >= range.low && value.get<double>() <= range.high));
 }
 
 void try_lines(const std::string& text) {
