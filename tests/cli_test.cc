@@ -57,7 +57,7 @@ TEST_F(Cli, SpeaksJsonInEveryCommand) {
   EXPECT_EQ(proof["pair_violations"], 0);
   EXPECT_EQ(proof["largest_drop"], 0);
   EXPECT_EQ(proof["seed"], 9);
-  EXPECT_EQ(proof["increasing"], Json({"debt_ratio", "late_payments"}));
+  EXPECT_EQ(proof["increasing"], Json::array({"debt_ratio", "late_payments"}));
   EXPECT_EQ(must_json("evaluate loans.esp loans.csv")["rows"], 300);
   EXPECT_EQ(must_json("predict loans.esp loans.csv")["predictions"].size(), 300U);
   EXPECT_EQ(must_json("explain loans.esp loans.csv")["explanations"].size(), 300U);
@@ -90,7 +90,7 @@ TEST_F(Cli, ReportsAPageWithOrWithoutLabels) {
 TEST_F(Cli, ExportsAHeaderThatPredictsWithoutTheLibrary) {
   make_model();
   const Json exported = must_json("export loans.esp --to header -o risk.h");
-  EXPECT_EQ(exported["files"], Json({"risk.h"}));
+  EXPECT_EQ(exported["files"], Json::array({"risk.h"}));
   EXPECT_EQ(exported["namespace"], "risk_model");
   EXPECT_EQ(exported["fields"][0], Json({{"column", "income"}, {"field", "income"}}));
   write("row.csv",
@@ -123,7 +123,7 @@ int main() {
 TEST_F(Cli, ExportsOnnxOrLeavesNoFile) {
   make_model();
   const Json exported = must_json("export loans.esp --to onnx -o risk.onnx");
-  EXPECT_EQ(exported["files"], Json({"risk.onnx"}));
+  EXPECT_EQ(exported["files"], Json::array({"risk.onnx"}));
   EXPECT_EQ(exported["prediction"], "prediction");
   EXPECT_EQ(exported["score"], "score");
   EXPECT_EQ(run("export loans.esp --to onnx -o x.onnx --namespace x").exit, 2);
@@ -368,7 +368,7 @@ TEST_F(Cli, TakesSettingsFromAFileAndFlagsOverrideThem) {
       must_json("train loans.csv --quiet --epochs 3 --config config.json")["options"];
   EXPECT_EQ(options["epochs"], 3);
   EXPECT_EQ(options["seed"], 9);
-  EXPECT_EQ(options["increasing"], Json({"debt_ratio"}));
+  EXPECT_EQ(options["increasing"], Json::array({"debt_ratio"}));
 }
 
 TEST_F(Cli, NamesTheModelAfterTheTable) {

@@ -121,7 +121,9 @@ class Crash : public Cli {
 
 TEST_F(Crash, KilledAtRandomAndResumedARunEndsWithTheSameBytes) {
   make_table();
-  for (int run = 0; run < effort(3, 2); ++run) train_with_kills(kRuns[run]);
+  // A quick machine may end a run before the first kill.
+  for (int run = 0; run < effort(3, 1) || (kills_.within_training == 0 && run < 30); ++run)
+    train_with_kills(kRuns[run % 3]);
   EXPECT_GT(kills_.within_training, 0) << kills_.text();
 }
 

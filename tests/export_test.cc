@@ -165,7 +165,8 @@ TEST(Header, GivesTheBitsOfThePredictor) {
   std::vector<ExportCase> cases = {case_of(loan_model()), case_of(hostile_model(random))};
   for (int i = 0; i < effort(6, 1); ++i) cases.push_back(case_of(random_model(random)));
   cases.push_back(case_of(lattice_model(random, "cal(6) lin(37) cal(4,-2:2) lat(37x1) sum")));
-  cases.push_back(case_of(lattice_model(random, "cal(6) lin(170) lat(17x10) lin(1)")));
+  cases.push_back(case_of(lattice_model(
+      random, effort("cal(6) lin(170) lat(17x10) lin(1)", "cal(6) lin(34) lat(17x2) lin(1)"))));
   cases.push_back(case_of(random_model_of_classes(random)));
   cases.push_back(several_scores(random_one_score_model(random)));
   cases.push_back(case_of(loan_model()));

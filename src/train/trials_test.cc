@@ -59,7 +59,7 @@ TrainOptions recorded_in(const TrainResult& result) {
 
 TEST(Length, IsLongerWhereThatPaysAndTheChosenOneGivesTheSameBytes) {
   for (const Task task : {Task::regression, Task::classification}) {
-    for (const int ensemble : effort(std::vector{1, 3}, {task == Task::regression ? 1 : 2})) {
+    for (const int ensemble : effort(std::vector{1, 3}, {1})) {
       const Table table = waves(700, 1, task);
       TrainOptions options = slow_options();
       options.ensemble = ensemble;
