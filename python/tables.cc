@@ -19,6 +19,7 @@
 
 #include "arrow.h"
 #include "espalier/csv.h"
+#include "espalier/disk_table.h"
 #include "espalier/error.h"
 #include "espalier/simulate.h"
 #include "numpy.h"
@@ -160,12 +161,86 @@ BorrowingTable thinned(const BorrowingTable& from, std::size_t count) {
       if (column.type == ColumnType::number) {
         thin.numbers.push_back(column.values()[row]);
       } else {
-        thin.codes.push_back(column.codes[row]);
+        thin.codes.push_back(column.word_codes()[row]);
       }
     }
     result.table.columns.push_back(std::move(thin));
   }
   return result;
+}
+
+Column& column_of(BorrowingTable& from, const std::string& name) {
+  for (Column& column : from.table.columns) {
+    if (column.name == name) return column;
+  }
+  throw Error(ErrorKind::argument, from.table.name + ": there is no column '" + name + "'");
+}
+
+void drop(BorrowingTable& from, const std::string& name) {
+  std::erase_if(from.table.columns, [&](const Column& column) { return column.name == name; });
+}
+
+bool has_missing(BorrowingTable& from, const std::string& name) {
+  const Column& column = column_of(from, name);
+  if (column.type == ColumnType::category)
+    return std::ranges::count(column.word_codes(), kMissingCode) > 0;
+  return std::ranges::any_of(column.values(), [](float value) { return std::isnan(value); });
+}
+
+// The distinct values of a column, sorted: words, or numbers, of which nothing if they are more than
+// `limit`.
+nb::object distinct(BorrowingTable& from, const std::string& name, std::size_t limit) {
+  const Column& column = column_of(from, name);
+  if (column.type == ColumnType::category) {
+    std::vector<std::string> words = column.words;
+    std::ranges::sort(words);
+    return nb::cast(words);
+  }
+  std::set<double> values;
+  for (std::size_t row = 0; row < column.values().size() && values.size() <= limit; ++row) {
+    if (const double value = column.number(row); !std::isnan(value)) values.insert(value);
+  }
+  if (values.size() > limit) return nb::none();
+  return nb::cast(std::vector<double>(values.begin(), values.end()));
+}
+
+// Of the words that do not mean "missing" in a column only those that it has, sorted: a table of
+// pieces did not know them before it was read.
+void settle_not_missing(BorrowingTable& from, const std::string& name) {
+  Column& column = column_of(from, name);
+  const std::set<std::string> words(column.words.begin(), column.words.end());
+  std::erase_if(column.not_missing, [&](const std::string& word) { return !words.contains(word); });
+  std::ranges::sort(column.not_missing);
+}
+
+// A table on disk that an earlier fit kept, or None.
+std::optional<BorrowingTable> find_table(const std::string& name, const nb::bytes& folder,
+                                         const nb::bytes& source) {
+  const std::string path(folder.c_str(), folder.size()), wanted(source.c_str(), source.size());
+  const nb::gil_scoped_release unlocked;
+  std::optional<Table> found = find_disk_table(name, path, wanted);
+  if (!found) return std::nullopt;
+  return BorrowingTable{.table = *std::move(found)};
+}
+
+void define_writer(nb::module_& m) {
+  nb::class_<DiskTableWriter>(m, "TableWriter")
+      .def("__init__",
+           [](DiskTableWriter* self, std::string name, const nb::bytes& folder, bool keeps,
+              const nb::bytes& source) {
+             new (self) DiskTableWriter(std::move(name), {{folder.c_str(), folder.size()}, keeps},
+                                        {source.c_str(), source.size()});
+           })
+      .def("add",
+           [](DiskTableWriter& self, const BorrowingTable& piece) {
+             const nb::gil_scoped_release unlocked;
+             self.add(piece.table);
+           })
+      .def("finish", [](DiskTableWriter& self) {
+        const nb::gil_scoped_release unlocked;
+        return BorrowingTable{.table = self.finish()};
+      });
+  m.def("find_table", &find_table);
 }
 
 // The first column with an infinite number, or nothing.
@@ -273,7 +348,12 @@ void define_tables(nb::module_& m) {
       .def("add_matrix", &add_matrix<double>, nb::arg(), nb::arg().noconvert())
       .def("add_arrow", &add_arrow)
       .def("thinned", &thinned)
+      .def("drop", &drop)
+      .def("has_missing", &has_missing)
+      .def("distinct", &distinct)
+      .def("settle_not_missing", &settle_not_missing)
       .def("infinite_column", &infinite_column);
+  define_writer(m);
   m.def("means_missing", [](const std::string& cell) { return means_missing(cell); });
   m.def("simulate", &simulate_loans);
   define_number_word<bool, std::int64_t, std::uint64_t, double>(m);

@@ -135,7 +135,7 @@ const Table* table_of(const BorrowingTable* table) {
 // is of the last step.
 nb::dict train_model(BorrowingTable& table, const std::string& options_json, BorrowingTable* valid,
                      nb::object progress, nb::callable warn, const nb::bytes& folder,
-                     double checkpoint_seconds, bool resume) {
+                     double checkpoint_seconds, bool resume, const nb::bytes& scratch) {
   const std::string checkpoint = to_string(folder);
   TrainOptions options;
   apply_json(options, options_json, "options");
@@ -158,7 +158,8 @@ nb::dict train_model(BorrowingTable& table, const std::string& options_json, Bor
                              .stop = stop.get_token(),
                              .checkpoint = checkpoint,
                              .checkpoint_seconds = checkpoint_seconds,
-                             .resume = resume};
+                             .resume = resume,
+                             .scratch = to_string(scratch)};
   std::optional<TrainResult> result;
   try {
     const nb::gil_scoped_release unlocked;
@@ -245,7 +246,7 @@ void define_training(nb::module_& m) {
   m.def("train_fields", &fields_of<TrainOptions>);
   m.def("tune_fields", &fields_of<TuneOptions>);
   m.def("train", &train_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg());
+        nb::arg(), nb::arg(), nb::arg(), nb::arg());
   m.def("remove_checkpoint", [](const nb::bytes& folder) { remove_checkpoint(to_string(folder)); });
   m.def("tune", &tune_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
         nb::arg().none(), nb::arg().none(), nb::arg());

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/disk_table.h"
 #include "espalier/table.h"
 
 namespace espalier {
@@ -92,12 +93,6 @@ class CsvPieces {
 /// About how many bytes of text a path of read_csv stands for: the sizes of its files, six times those
 /// of gzip; 0 for standard input.
 std::uint64_t text_bytes(const std::string& path);
-
-/// Where a table on disk lies.
-struct DiskFolder {
-  std::string path;    ///< a folder, which must exist
-  bool keeps = false;  ///< for later runs; else nothing is left when the table is gone
-};
 
 /// A table that is larger than memory: read_csv, but its columns are files that are mapped, and
 /// memory does not grow with them. The text is read once, or twice where a column shows its first word

@@ -7,6 +7,7 @@
 #include "espalier/certificate.h"
 #include "espalier/choices.h"
 #include "espalier/csv.h"
+#include "espalier/disk_table.h"
 #include "espalier/error.h"
 #include "espalier/explain.h"
 #include "espalier/export.h"

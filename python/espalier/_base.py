@@ -2,6 +2,8 @@
 """What both estimators do."""
 from __future__ import annotations
 
+import os
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -9,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arguments import (category_test, directions_of, free_name, not_missing_of, one_per_row,
+from ._arguments import (category_test, directions_of, free_name, hint, not_missing_of, one_per_row,
                          orders_of)
+from ._batches import MISSING_WORDS, Batches
 from ._explanations import Reason
 from ._model import AdverseWord, Model, Warning, reasons_of
 from ._params import options_json, path_bytes, real_number, seed_of, threads_of
@@ -33,6 +36,7 @@ class Posed(NamedTuple):
     valid: _core.Table | None
     sample: _core.Table  #: rows to judge the importance of features on
     classes: np.ndarray | None
+    scratch: bytes = b""  #: a folder for what need not be in memory; empty: none
 
 
 class Beside(NamedTuple):
@@ -42,6 +46,7 @@ class Beside(NamedTuple):
     offset: Any = None
 
 
+ARGUMENTS = {"weight": "sample_weight", "exposure": "exposure", "offset": "offset"}
 WORDS_OF_ROLES = {"weight": "weights", "exposure": "an exposure", "offset": "an offset"}
 
 
@@ -68,15 +73,22 @@ class _MonotonicEstimator(BaseEstimator):
     feature_importances_: np.ndarray
 
     def _fit(self, X: Any, y: Any, beside: Beside, eval_set: Any, callback: Any,
-             progress: bool, checkpoint: Any, checkpoint_seconds: float, resume: bool) -> Any:
-        posed = self._pose(X, y, beside, eval_set)
+             progress: bool, checkpoint: Any, checkpoint_seconds: float, resume: bool,
+             cache: Any) -> Any:
+        if isinstance(y, str):
+            posed = self._pose_batches(X, y, beside, eval_set, cache)
+        elif cache is not None:
+            raise _core.Error("cache: only batches are trained on from disk; wanted y as the name "
+                              "of a column of X")
+        else:
+            posed = self._pose(X, y, beside, eval_set)
         folder = b"" if checkpoint is None else path_bytes(checkpoint)
         if resume and not folder:
             raise _core.Error("resume: wanted a checkpoint, the folder of the earlier fit")
         seconds = real_number(checkpoint_seconds, "checkpoint_seconds")
         with progress_of(callback, progress) as report:
             result = _core.train(posed.table, options_json(posed.options), posed.valid, report,
-                                 _warn, folder, seconds, bool(resume))
+                                 _warn, folder, seconds, bool(resume), posed.scratch)
         self._keep(result, posed)
         if folder and not result["stopped"]:
             _core.remove_checkpoint(folder)
@@ -84,6 +96,8 @@ class _MonotonicEstimator(BaseEstimator):
 
     def _pose(self, X: Any, y: Any, beside: Beside, eval_set: Any) -> Posed:
         """What the library is to be trained on."""
+        if isinstance(y, str):
+            raise _core.Error(f"y: wanted a value for each row, found the text {y!r}")
         if y is None:
             raise _core.Error(f"{type(self).__name__} requires y to be passed, but the target y is "
                               "None")
@@ -93,7 +107,7 @@ class _MonotonicEstimator(BaseEstimator):
         given = read_table(X, "X", is_category, not_missing=not_missing)
         table, names = given.table, given.table.names
         self._require_usable(table, len(names), least_rows=2)
-        options = self._options(given)
+        options = self._options(names, table.orders)
         # The label and what stands beside it are columns too, and no two share a name.
         label = free_name(as_text(str(getattr(y, "name", None) or "y"), "the name of y"), names)
         options |= {"label": label, **self._add_label(table, label, y, classes)}
@@ -106,6 +120,76 @@ class _MonotonicEstimator(BaseEstimator):
         if eval_set is not None:
             valid = self._valid_table(eval_set, is_category, names, options, classes)
         return Posed(given, table, names, options, valid, table.thinned(IMPORTANCE_ROWS), classes)
+
+    def _pose_batches(self, X: Any, label: str, beside: Beside, eval_set: Any,
+                      cache: Any) -> Posed:
+        """The same of rows that come in batches, with y and what stands beside it by name: from
+        disk."""
+        batches = Batches(X, "X")
+        columns = {role: getattr(beside, argument) for role, argument in ARGUMENTS.items()
+                   if getattr(beside, argument) is not None}
+        for what, column in {"label": label, **columns}.items():
+            what = ARGUMENTS.get(what, "y")
+            if not isinstance(column, str):
+                raise _core.Error(f"{what}: wanted the name of a column of X, as y is one")
+            if column not in batches.names:
+                raise _core.Error(f"{what}: X has no column '{column}'"
+                                  f"{hint(column, batches.names)}")
+        names = [name for name in batches.names if name not in (label, *columns.values())]
+        store = self._store_of(batches, names, label)
+        scratch = self._scratch_of(cache)
+        table = store(batches, scratch, cache is not None)
+        self._require_usable(table, len(names), least_rows=2)
+        order = batches.orders.get(label)
+        table.orders = {name: words for name, words in table.orders.items() if name in names}
+        options = self._options(names, table.orders)
+        of_label, classes = self._stored_label(table, label, batches.dtype(label), order)
+        options |= {"label": label, **of_label, **columns}
+        valid = None
+        if eval_set is not None and isinstance(valid_rows_of(eval_set)[1], str):
+            valid = store(Batches(valid_rows_of(eval_set)[0], "eval_set"), b"", False)
+        elif eval_set is not None:
+            is_category = category_test(self.categorical_features, self.order, dict.fromkeys(names))
+            valid = self._valid_table(eval_set, is_category, names, options, classes)
+        return Posed(Input(table, names), table, names, options, valid,
+                     table.thinned(IMPORTANCE_ROWS), classes, scratch)
+
+    def _store_of(self, batches: Batches, names: list[str], label: str) -> Any:
+        """How batches with those columns become tables."""
+        features = dict.fromkeys(names)
+        of_features = category_test(self.categorical_features, self.order, features)
+        places = {name: index for index, name in enumerate(names)}
+        label_is_category = self._is_category(batches.dtype(label))
+        not_missing = {**not_missing_of(self.not_missing, features), label: MISSING_WORDS}
+
+        def is_category(name: str, _: int) -> bool:
+            return label_is_category if name == label else (
+                name in places and of_features(name, places[name]))
+
+        def store(given: Batches, folder: bytes, keeps: bool) -> _core.Table:
+            table = given.store(folder, keeps, is_category, not_missing, TOO_LARGE)
+            table.settle_not_missing(label)
+            if table.has_missing(label):
+                raise _core.Error("Input y contains NaN.")
+            return table
+
+        return store
+
+    @staticmethod
+    def _scratch_of(cache: Any) -> bytes:
+        if cache is None:
+            return path_bytes(tempfile.gettempdir())
+        os.makedirs(cache, exist_ok=True)
+        return path_bytes(cache)
+
+    def _is_category(self, dtype: np.dtype) -> bool:
+        """Whether a label of that type has words where it is no number."""
+        return False
+
+    def _stored_label(self, table: _core.Table, name: str, dtype: np.dtype,
+                      order: list[str] | None) -> tuple[dict[str, Any], np.ndarray | None]:
+        """The options that a label on disk adds, and its classes if it has any."""
+        raise NotImplementedError
 
     def _read_label(self, y: Any) -> tuple[Any, np.ndarray | None]:
         """y as _add_label takes it, and its classes if it has any."""
@@ -153,15 +237,15 @@ class _MonotonicEstimator(BaseEstimator):
         if (column := table.infinite_column()) is not None:
             raise _core.Error(f"{TOO_LARGE}: column '{column}'")
 
-    def _options(self, given: Input) -> dict[str, Any]:
-        """The fields that the parameters stand for."""
+    def _options(self, names: list[str], orders: dict[str, list[str]]) -> dict[str, Any]:
+        """The fields that the parameters stand for; of the features, and of those with an order."""
         fields = [field["name"] for field in _core.train_fields()]
         params = self.get_params(deep=False)
         options = {name: params[name] for name in fields if name in params}
         options["seed"] = seed_of(self.random_state)
         options["threads"] = threads_of(self.n_jobs)
-        options |= directions_of(self.monotonic_cst, given.table.names)
-        options["order"] = orders_of(self.order, given.table.orders)
+        options |= directions_of(self.monotonic_cst, names)
+        options["order"] = orders_of(self.order, orders)
         return options | self._objective()
 
     def _objective(self) -> dict[str, Any]:

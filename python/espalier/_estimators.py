@@ -11,7 +11,9 @@ from ._arguments import Named, grades_of, label_column, require_as_many
 from ._base import Beside, _MonotonicEstimator
 from ._params import with_parameters
 from ._sklearn import ClassifierMixin, RegressorMixin, check_classification_targets
-from ._tables import NUMBERS, Input, word_of
+from ._tables import NUMBERS, word_of
+
+MOST_CLASSES = 100  # of the library
 
 
 @with_parameters(is_classifier=True)
@@ -52,13 +54,16 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None,
             eval_set: Any = None, callback: Any = None, progress: bool = False,
             checkpoint: Any = None, checkpoint_seconds: float = 30,
-            resume: bool = False) -> MonotonicClassifier:
+            resume: bool = False, cache: Any = None) -> MonotonicClassifier:
         """Trains a model.
 
         Parameters
         ----------
-        X : array or frame of shape (rows, features); NaN, None and nulls are missing
-        y : classes, one per row: two, with or without an order (see `grades`) up to 100
+        X : array or frame of shape (rows, features); NaN, None and nulls are missing. Or rows that
+            come in batches and are trained on from disk, the same model: a Parquet file or folder,
+            a pyarrow dataset, scanner or reader, an iterator of record batches or frames
+        y : classes, one per row: two, with or without an order (see `grades`) up to 100; of
+            batches the name of their column, and so are sample_weight, exposure and offset
         sample_weight : one per row
         offset : one per row, added to the score; predictions then need it too
         eval_set : (X, y) or (X, y, sample_weight) to choose the epoch on, instead of
@@ -71,9 +76,11 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
         checkpoint_seconds : at most this long from one checkpoint to the next
         resume : goes on from the checkpoint, from the beginning if there is none. The model is the
             same, to the last bit, as if nothing had ended the fit
+        cache : a folder to keep the table of batches in, for later fits of the same Parquet files;
+            without it the table is in the system's folder for temporary files until the fit is done
         """
         return self._fit(X, y, Beside(sample_weight, offset=offset), eval_set, callback, progress,
-                         checkpoint, checkpoint_seconds, resume)
+                         checkpoint, checkpoint_seconds, resume, cache)
 
     def _read_label(self, y: Any) -> tuple[Any, np.ndarray | None]:
         name = getattr(y, "name", None)
@@ -93,8 +100,35 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
                 raise _core.Error(f"grades: {label!r} of y is none of {grades!r}")
         return Named(labels, name, grades), np.array(grades, dtype=classes.dtype)
 
-    def _options(self, given: Input) -> dict[str, Any]:
-        options = super()._options(given)
+    def _is_category(self, dtype: np.dtype) -> bool:
+        return dtype.kind not in "iuf"
+
+    def _stored_label(self, table: _core.Table, name: str, dtype: np.dtype,
+                      order: list[str] | None) -> tuple[dict[str, Any], np.ndarray | None]:
+        if isinstance(self.class_weight, dict):
+            raise _core.Error("class_weight: a dictionary does not suit batches; wanted "
+                              "'balanced', or sample_weight as the name of a column")
+        values = table.distinct(name, MOST_CLASSES)
+        if values is None:
+            return {"task": "classification"}, None  # which the library refuses
+        numeric = dtype.kind in "iuf"
+        if numeric and dtype.kind != "f" and any(abs(value) >= 2**53 for value in values):
+            raise _core.Error("y: its numbers are too large for classes; wanted words")
+        classes = (np.array(values).astype(dtype) if numeric else
+                   np.array([value == "True" for value in values]) if dtype.kind == "b" else
+                   np.array(values, dtype=object))
+        check_classification_targets(classes)
+        grades = order if self.grades is None else grades_of(self.grades, None)
+        if grades is not None:
+            for label in classes.tolist():
+                if label not in grades:
+                    raise _core.Error(f"grades: {label!r} of y is none of {grades!r}")
+            return ({"grades": "<".join(word_of(label) for label in grades)},
+                    np.array(grades, dtype=classes.dtype))
+        return {"task": "classification"} if numeric and len(classes) > 2 else {}, classes
+
+    def _options(self, names: list[str], orders: dict[str, list[str]]) -> dict[str, Any]:
+        options = super()._options(names, orders)
         if self.class_weight is None or isinstance(self.class_weight, dict):
             options["class_weight"] = "none"
         return options
@@ -207,11 +241,11 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None,
             offset: Any = None, eval_set: Any = None, callback: Any = None, progress: bool = False,
             checkpoint: Any = None, checkpoint_seconds: float = 30,
-            resume: bool = False) -> MonotonicRegressor:
+            resume: bool = False, cache: Any = None) -> MonotonicRegressor:
         """Trains a model; the arguments are those of `MonotonicClassifier.fit`, with numbers as
         y, and with the losses poisson and tweedie the exposure of each row."""
         return self._fit(X, y, Beside(sample_weight, exposure, offset), eval_set, callback,
-                         progress, checkpoint, checkpoint_seconds, resume)
+                         progress, checkpoint, checkpoint_seconds, resume, cache)
 
     def _add_label(self, table: _core.Table, name: str, y: Any,
                    classes: Any) -> dict[str, Any]:
@@ -230,6 +264,11 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
         others = numbers[numbers != numbers[0]]
         few = len(others) == 0 or bool((others == others[0]).all())
         return {"task": "regression"} if few else {}
+
+    def _stored_label(self, table: _core.Table, name: str, dtype: np.dtype,
+                      order: list[str] | None) -> tuple[dict[str, Any], np.ndarray | None]:
+        # The library takes two values for classes unless it is told.
+        return {"task": "regression"} if table.distinct(name, 2) is not None else {}, None
 
     def _objective(self) -> dict[str, Any]:
         if self.loss == "log_loss":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _core
 from ._arguments import free_name, label_column, require_as_many
+from ._batches import frames_of
 from ._explanations import Explanation, Importance, Reason
 from ._params import path_bytes, threads_of, whole_number
 from ._tables import add_label, is_frame, read_table, rows_of
@@ -245,6 +246,14 @@ class Model:
         rows = rows_of(X)
         return self._core.predict(self.rows(X) if rows is None else rows, output,
                                   threads_of(n_jobs))
+
+    def predict_batches(self, X: Any, *, output: OutputWord = "prediction",
+                        n_jobs: int | None = None) -> Iterator[np.ndarray]:
+        """The predictions of rows that come in batches, an array for each batch, in memory for some
+        of them: X is a Parquet file or folder, a pyarrow dataset, scanner or reader, or an iterator
+        of record batches or frames."""
+        for frame in frames_of(X, "X"):
+            yield self.predict(frame, output=output, n_jobs=n_jobs)
 
     def verify(self, pairs: int | None = None, *, random_state: int | None = None,
                n_jobs: int | None = None) -> _core.Certificate:

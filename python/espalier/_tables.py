@@ -220,8 +220,9 @@ def word_of(value: Any) -> str:
 
 
 def _words_of_numbers(values: np.ndarray) -> _Words:
-    # NaN becomes the word nan, which means missing.
     numbers, codes = np.unique(values, return_inverse=True)
+    if values.dtype.kind == "f":
+        codes = np.where(np.isnan(values), -1, codes)
     return _Words([word_of(number) for number in numbers.tolist()], codes)
 
 

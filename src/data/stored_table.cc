@@ -5,17 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 
 #include "core/bytes.h"
 #include "core/file.h"
-#include "data/csv_cell.h"
-#include "data/float_blur.h"
-#include "data/word_index.h"
+#include "data/column_writer.h"
 #include "espalier/error.h"
 #include "espalier/version.h"
 
@@ -26,9 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "ESPTABLE";
 constexpr std::uint32_t kFormatVersion = 1;
-
-// The words of a column are in memory; more than these are names, of which nothing can be learned.
-constexpr std::size_t kMaxWords = std::size_t{1} << 24;
 
 void put_texts(std::string& out, const std::vector<std::string>& texts) {
   put(out, static_cast<std::uint64_t>(texts.size()));
@@ -42,109 +35,6 @@ std::vector<std::string> get_texts(Reader& reader, std::string_view what) {
   for (std::uint64_t i = 0; i < count; ++i) texts.emplace_back(reader.text(what));
   return texts;
 }
-
-std::string file_of(const std::string& folder, std::size_t column, std::string_view kind) {
-  return fmt::format("{}/{}.{}", folder, column, kind);
-}
-
-void remove_columns(const std::string& folder, std::size_t count) {
-  std::error_code ignored;  // they may never have been there
-  for (std::size_t c = 0; c < count && !folder.empty(); ++c) {
-    for (const char* const kind : {"numbers", "exact", "codes"})
-      fs::remove(file_of(folder, c, kind), ignored);
-  }
-}
-
-// One column while it is written, piece by piece, to files or, without a folder, to memory.
-class ColumnWriter {
- public:
-  ColumnWriter(std::string folder, std::size_t index) : folder_(std::move(folder)), index_(index) {}
-
-  void add(const Column& piece, const std::string& table) {
-    if (column_.name.empty()) {
-      column_ = {.name = piece.name, .type = piece.type};
-      column_.missing = piece.missing;
-      column_.not_missing = piece.not_missing;
-    }
-    if (piece.type == ColumnType::number) {
-      append("numbers", piece.numbers, column_.numbers);
-      add_exact(piece);
-    } else {
-      add_codes(piece, table);
-    }
-  }
-
-  StoredColumn finish() {
-    StoredColumn stored{.has_exact = keeps_exact_ && had_exact_};
-    if (!stored.has_exact) remove("exact", column_.exact);
-    const auto checksum_of = [&](std::string_view kind) {
-      return checksum(read_file(file_of(folder_, index_, kind)).view());
-    };
-    if (!folder_.empty()) {
-      stored.checksum = checksum_of(column_.type == ColumnType::number ? "numbers" : "codes");
-      if (stored.has_exact) stored.exact_checksum = checksum_of("exact");
-    }
-    column_.words = words_.take_words();
-    stored.column = std::move(column_);
-    return stored;
-  }
-
- private:
-  // Doubles are kept for as long as floats blur all numbers so far. A piece without them has numbers
-  // that are floats: those of a part blur if those of the whole do.
-  void add_exact(const Column& piece) {
-    if (!keeps_exact_) return;
-    blur_.add(piece.numbers);
-    keeps_exact_ = blur_.blurs();
-    had_exact_ = had_exact_ || !piece.exact.empty();
-    if (!keeps_exact_) {
-      remove("exact", column_.exact);
-    } else if (piece.exact.empty()) {
-      append("exact", std::vector<double>(piece.numbers.begin(), piece.numbers.end()),
-             column_.exact);
-    } else {
-      append("exact", piece.exact, column_.exact);
-    }
-  }
-
-  void add_codes(const Column& piece, const std::string& table) {
-    std::vector<std::int32_t> own;  // by the piece's code
-    for (const std::string& word : piece.words) own.push_back(words_.index_of(word));
-    if (!folder_.empty() && words_.words().size() > kMaxWords) {
-      throw Error(ErrorKind::data, fmt::format("{}: column '{}': more than {} words; leave it out",
-                                               table, printable(column_.name), kMaxWords));
-    }
-    std::vector<std::int32_t> codes;
-    codes.reserve(piece.codes.size());
-    for (const std::int32_t code : piece.codes)
-      codes.push_back(code == kMissingCode ? code : own[static_cast<std::size_t>(code)]);
-    append("codes", codes, column_.codes);
-  }
-
-  template <class T>
-  void append(std::string_view kind, const std::vector<T>& cells, std::vector<T>& in_memory) {
-    if (folder_.empty()) {
-      in_memory.insert(in_memory.end(), cells.begin(), cells.end());
-    } else {
-      append_to_file(file_of(folder_, index_, kind), raw_bytes(std::span<const T>(cells)));
-    }
-  }
-
-  template <class T>
-  void remove(std::string_view kind, std::vector<T>& in_memory) {
-    in_memory = {};
-    std::error_code ignored;  // it may never have been there
-    if (!folder_.empty()) fs::remove(file_of(folder_, index_, kind), ignored);
-  }
-
-  const std::string folder_;
-  const std::size_t index_;
-  Column column_;
-  WordIndex words_;
-  FloatBlur blur_;
-  bool keeps_exact_ = true;
-  bool had_exact_ = false;  // a piece had numbers that are no floats
-};
 
 // The columns of a piece that turned out to have words, though their types were open.
 std::vector<std::string> new_words(const Table& piece, const CsvOptions& options) {
@@ -160,26 +50,18 @@ std::vector<std::string> new_words(const Table& piece, const CsvOptions& options
 // row on; most show it in the first piece.
 StoredTable read_columns(const std::vector<Shard>& shards, CsvOptions options,
                          const std::string& folder, std::size_t piece_bytes) {
-  StoredTable stored;
-  std::vector<ColumnWriter> writers;
+  PieceWriter writer(folder);
   auto reader = std::make_unique<ShardReader>(shards, options, piece_bytes);
   for (Table piece; reader->next(piece);) {
     if (const auto names = new_words(piece, options); !names.empty()) {
       for (const std::string& name : names) options.types[name] = ColumnType::category;
       reader = std::make_unique<ShardReader>(shards, options, piece_bytes);
-      writers.clear();
-      remove_columns(folder, piece.columns.size());
-      stored.num_rows = 0;
+      writer.clear();
       continue;
     }
-    for (std::size_t c = 0; c < piece.columns.size(); ++c) {
-      if (c == writers.size()) writers.emplace_back(folder, c);
-      writers[c].add(piece.columns[c], piece.name);
-    }
-    stored.num_rows += piece.num_rows;
+    writer.add(piece);
   }
-  for (ColumnWriter& writer : writers) stored.columns.push_back(writer.finish());
-  return stored;
+  return writer.finish();
 }
 
 // The cells of a file. Throws Error (format) if it has not that many or is damaged.
@@ -254,12 +136,15 @@ StoredTable store_table(const std::vector<Shard>& shards, const CsvOptions& opti
   return stored;
 }
 
-Table read_shards(const std::vector<Shard>& shards, const CsvOptions& options,
-                  std::size_t piece_bytes) {
-  StoredTable stored = read_columns(shards, options, "", piece_bytes);
+Table table_of(StoredTable stored) {
   Table table{.num_rows = static_cast<std::size_t>(stored.num_rows)};
   for (StoredColumn& column : stored.columns) table.columns.push_back(std::move(column.column));
   return table;
+}
+
+Table read_shards(const std::vector<Shard>& shards, const CsvOptions& options,
+                  std::size_t piece_bytes) {
+  return table_of(read_columns(shards, options, "", piece_bytes));
 }
 
 Table open_stored_table(const std::string& folder) {
@@ -270,7 +155,7 @@ Table open_stored_table(const std::string& folder) {
   for (std::size_t c = 0; c < stored.columns.size(); ++c) {
     StoredColumn& from = stored.columns[c];
     Column& column = table.columns.emplace_back(std::move(from.column));
-    const auto file = [&](std::string_view kind) { return file_of(folder, c, kind); };
+    const auto file = [&](std::string_view kind) { return column_file(folder, c, kind); };
     if (column.type == ColumnType::category) {
       column.borrowed_codes =
           map_cells<std::int32_t>(file("codes"), stored.num_rows, from.checksum, *files);

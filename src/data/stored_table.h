@@ -45,6 +45,9 @@ StoredTable store_table(const std::vector<Shard>& shards, const CsvOptions& opti
 Table read_shards(const std::vector<Shard>& shards, const CsvOptions& options,
                   std::size_t piece_bytes = 0);
 
+/// The table of columns that are in memory.
+Table table_of(StoredTable stored);
+
 /// The table of a folder, its columns mapped. Throws Error (format) if files are absent, damaged or
 /// of another size.
 Table open_stored_table(const std::string& folder);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -14,6 +15,7 @@
 #include "core/large_vector.h"
 #include "core/random.h"
 #include "core/temporary_folder.h"
+#include "espalier/disk_table.h"
 #include "espalier/error.h"
 
 namespace espalier {
@@ -92,6 +94,86 @@ TEST_F(StoredTables, KeepDoublesThatOnlyTheFirstPieceNeeds) {
   EXPECT_THAT(wanted, HasSubstr("/16777217"));
   for (const std::size_t bytes : {30, 200})
     EXPECT_EQ(text_of(stored({{table, "t.csv"}}, {}, bytes)), wanted) << bytes;
+}
+
+// Rows as a table, whose words have numbers of their own.
+Table rows_of(const Table& table, std::size_t begin, std::size_t end) {
+  std::vector<std::uint32_t> rows;
+  for (std::size_t row = begin; row < end; ++row) rows.push_back(static_cast<std::uint32_t>(row));
+  Table piece = take_rows(table, rows);
+  for (Column& column : piece.columns) {
+    if (!floats_blur(column.numbers)) column.exact.clear();
+    std::ranges::reverse(column.words);
+    const auto last = static_cast<std::int32_t>(column.words.size()) - 1;
+    for (std::int32_t& code : column.codes) {
+      if (code != kMissingCode) code = last - code;
+    }
+  }
+  return piece;
+}
+
+// A piece has all words of the table, in reverse, so that they come in another order.
+std::string text_without_words(Table table) {
+  for (Column& column : table.columns) {
+    std::vector<std::string> cells;
+    for (const std::int32_t code : column.word_codes())
+      cells.push_back(code == kMissingCode ? "" : column.words[static_cast<std::size_t>(code)]);
+    column.codes.clear();
+    column.borrowed_codes = {};
+    column.words = cells;
+  }
+  return text_of(table);
+}
+
+TEST_F(StoredTables, AreTheSameOfAnyPieces) {
+  Random random(2);
+  fs::create_directory(path("to"));
+  for (int i = 0; i < effort(10, 3); ++i) {
+    const Table whole = parse_csv("a,big,tenth,late,word\n" + random_rows(random, 40), {}, "whole");
+    const std::string wanted = text_without_words(whole);
+    for (const std::string& folder : {path("to"), std::string()}) {
+      DiskTableWriter writer("whole", {folder});
+      for (std::size_t begin = 0, end = 0; begin < whole.num_rows; begin = end) {
+        end = std::min(whole.num_rows, begin + 1 + random.below(15));
+        writer.add(rows_of(whole, begin, end));
+      }
+      const Table found = writer.finish();
+      EXPECT_EQ(found.name, "whole");
+      EXPECT_EQ(text_without_words(found), wanted) << folder;
+    }
+    EXPECT_TRUE(fs::is_empty(path("to")));
+  }
+}
+
+TEST_F(StoredTables, RefusePiecesOfOtherColumns) {
+  const Table first = parse_csv("a,b\n1,x\n", {}, "first");
+  fs::create_directory(path("to"));
+  const auto error_with = [&](const std::string& second) {
+    DiskTableWriter writer("t", {path("to"), true});
+    writer.add(first);
+    return error_of([&] { writer.add(parse_csv(second, {}, "second")); });
+  };
+  EXPECT_THAT(error_with("a,b\n1,2\n"), HasSubstr("second: its columns are others"));
+  EXPECT_THAT(error_with("a,b\n1,2\n"), HasSubstr("'b' has numbers, wanted words"));
+  EXPECT_THAT(error_with("a,c\n1,x\n"), HasSubstr("column 2 is 'c', wanted 'b'"));
+  EXPECT_THAT(error_with("a\n1\n"), HasSubstr("1 columns, wanted 2"));
+  EXPECT_TRUE(fs::is_empty(path("to")));
+}
+
+TEST_F(StoredTables, AreKeptUnderTheirNameForTheirSource) {
+  const Table table = parse_csv("a,b\n1,x\n2,y\n", {}, "t");
+  fs::create_directory(path("to"));
+  EXPECT_FALSE(find_disk_table("t", path("to"), "source"));
+  {
+    DiskTableWriter writer("t", {path("to"), true}, "source");
+    writer.add(table);
+    EXPECT_EQ(text_of(writer.finish()), text_of(table));
+  }
+  EXPECT_FALSE(find_disk_table("t", path("to"), "another"));
+  EXPECT_FALSE(find_disk_table("u", path("to"), "source"));
+  const auto found = find_disk_table("t", path("to"), "source");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(text_of(*found), text_of(table));
 }
 
 TEST_F(StoredTables, AreFoundAgainUnlessTheSourceHasChanged) {

@@ -10,9 +10,12 @@
 
 #include "core/bytes.h"
 #include "core/file.h"
+#include "data/column_writer.h"
 #include "data/stored_table.h"
 #include "espalier/csv.h"
+#include "espalier/disk_table.h"
 #include "espalier/error.h"
+#include "espalier/version.h"
 
 namespace espalier {
 namespace {
@@ -38,8 +41,8 @@ class TemporaryEntry {
     std::error_code ignored;
     if (!path_.empty()) fs::remove_all(path_, ignored);
   }
-  TemporaryEntry(const TemporaryEntry&) = delete;
-  TemporaryEntry& operator=(const TemporaryEntry&) = delete;
+  TemporaryEntry(TemporaryEntry&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryEntry& operator=(TemporaryEntry&&) = delete;
 
   std::string path() const { return path_.string(); }
 
@@ -76,7 +79,64 @@ std::optional<Table> find_table(const std::string& entry, const std::string& sou
   }
 }
 
+// Where a folder keeps the table of that name.
+std::string entry_of(const std::string& folder, const std::string& name) {
+  return fmt::format("{}/espalier-{:016x}", folder, checksum(name));
+}
+
+std::string with_version(const std::string& source) {
+  std::string text;
+  put_text(text, kVersion);
+  return text + source;
+}
+
 }  // namespace
+
+struct DiskTableWriter::State {
+  std::string name;
+  DiskFolder to;
+  std::string source;
+  std::optional<TemporaryEntry> made;  // none: in memory
+  PieceWriter writer;
+};
+
+DiskTableWriter::DiskTableWriter(std::string name, DiskFolder to, std::string source) {
+  std::optional<TemporaryEntry> made;
+  if (!to.path.empty()) {
+    remove_stale_temporaries(to.path);
+    made.emplace(to.path);
+  }
+  PieceWriter writer(made ? made->path() : "");
+  state_.reset(new State{std::move(name), std::move(to), with_version(source), std::move(made),
+                         std::move(writer)});
+}
+
+DiskTableWriter::~DiskTableWriter() = default;
+
+void DiskTableWriter::add(const Table& piece) { state_->writer.add(piece); }
+
+Table DiskTableWriter::finish() {
+  const auto named = [&](Table table) {
+    table.name = state_->name;
+    return table;
+  };
+  StoredTable stored = state_->writer.finish();
+  if (!state_->made) return named(table_of(std::move(stored)));
+  stored.source = state_->source;
+  const std::string folder = state_->made->path();
+  write_file_atomically(folder + "/table", to_bytes(stored));
+  if (!state_->to.keeps) return named(open_stored_table(folder));
+  const std::string entry = entry_of(state_->to.path, state_->name);
+  state_->made->rename_to(entry);
+  return named(open_stored_table(entry));
+}
+
+std::optional<Table> find_disk_table(const std::string& name, const std::string& folder,
+                                     const std::string& source) {
+  std::optional<Table> found = find_table(entry_of(folder, name), with_version(source));
+  if (found) found->name = name;
+  return found;
+}
 
 Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const DiskFolder& to) {
   std::vector<Shard> shards = shards_of(path);
@@ -86,8 +146,7 @@ Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const
     table.name = is_input ? shards[0].name : path;
     return table;
   };
-  const std::string entry =
-      fmt::format("{}/espalier-{:016x}", to.path, checksum(fs::absolute(path).string()));
+  const std::string entry = entry_of(to.path, fs::absolute(path).string());
   if (to.keeps && !is_input) {
     if (auto table = find_table(entry, source_of(shards, options))) return named(*std::move(table));
   }
