@@ -28,9 +28,12 @@ pip = build/python/bin/pip --disable-pip-version-check
 TABLES ?= adult compas auto-mpg heart
 REPRODUCE ?=
 FUZZERS = csv model config architecture tune table
+# ON: the program trains on the processes of mpirun. Empty: as it was configured last, OFF at first.
+MPI ?=
+MPI_PACKAGES = libopenmpi-dev openmpi-bin
 # A folder that is configured already keeps its tests, a new one does without them.
 configure_release = cmake --preset release --log-level=WARNING \
-  $$([ -e build/CMakeCache.txt ] || echo -DESPALIER_BUILD_TESTS=OFF)
+  $$([ -e build/CMakeCache.txt ] || echo -DESPALIER_BUILD_TESTS=OFF) $(MPI:%=-DESPALIER_MPI=%)
 say = @printf '\n== %s\n' "$(1)"
 
 .DEFAULT_GOAL := help
@@ -43,7 +46,7 @@ help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 deps:  ## install the Debian packages that building needs and that are missing
-	@tools/install_deps.sh
+	@tools/install_deps.sh $(if $(filter ON,$(MPI)),$(MPI_PACKAGES))
 
 .PHONY: test-deps
 test-deps:

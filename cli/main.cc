@@ -2,9 +2,11 @@
 // The program espalier: finds the command, runs it, and catches whatever goes wrong.
 // Exit codes: 0 fine, 1 failed, 2 wrong usage.
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <csignal>
 #include <iostream>
 #include <map>
+#include <thread>
 
 #include "commands.h"
 #include "espalier/error.h"
@@ -12,6 +14,7 @@
 #include "espalier/version.h"
 #include "flags.h"
 #include "output.h"
+#include "ranks.h"
 #include "signals.h"
 
 namespace espalier {
@@ -115,7 +118,7 @@ int usage_error(const CLI::App& main_app, const CLI::ParseError& error) {
     message = flag;
   }
   const std::string name = chosen.empty() ? "espalier" : "espalier " + app.get_name();
-  tell(fmt::format("espalier: {}\nSee {} --help.", message, name));
+  if (launched_rank() == 0) tell(fmt::format("espalier: {}\nSee {} --help.", message, name));
   return 2;
 }
 
@@ -144,8 +147,15 @@ int run(int argc, char** argv) {
   return runs.at(app.get_subcommands().front())();
 }
 
+// What goes wrong on all ranks the first one says. One that fails alone says so itself, and ends all.
+constexpr std::chrono::seconds kTimeOfTheFirst{2};
+
 int fail(std::string_view message, int code) {
-  tell(fmt::format("espalier: {}", message));
+  const int rank = launched_rank();
+  if (rank > 0) std::this_thread::sleep_for(kTimeOfTheFirst);
+  tell(rank > 0 ? fmt::format("espalier: rank {}: {}", rank, message)
+                : fmt::format("espalier: {}", message));
+  end_ranks(code);
   return code;
 }
 
@@ -158,7 +168,9 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file too large for its limit is an error like a full disk
   std::ios::sync_with_stdio(false);
   try {
-    return espalier::run(argc, argv);
+    const int code = espalier::run(argc, argv);
+    espalier::leave_ranks();
+    return code;
   } catch (const espalier::Error& error) {
     return espalier::fail(error.what(), error.kind() == espalier::ErrorKind::argument ? 2 : 1);
   } catch (const std::bad_alloc&) {

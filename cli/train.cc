@@ -25,7 +25,9 @@ TrainResult train_with_progress(const Flags& flags, TrainingTables& tables, Prog
   TrainControl control = flags.control;
   if (!flags.training.valid.empty()) control.valid = &tables.valid;
   control.stop = stop.token();
-  control.warning = [&bar](const std::string& text) { bar.say("espalier: warning: " + text); };
+  control.ranks = flags.training.ranks;
+  if (flags.training.is_first())
+    control.warning = [&bar](const std::string& text) { bar.say("espalier: warning: " + text); };
   control.progress = [&](const Progress& progress) {
     if (progress.member > 1 || progress.last.epoch > 0) stop.keep();
     bar.show(progress);
@@ -45,7 +47,9 @@ int run(Flags& flags) {
   const std::string& checkpoint = flags.control.checkpoint;
   settle_training_flags(training, checkpoint_file(checkpoint));
   ProgressBar bar(training.talk());
-  StopOnSignal stop("the best model so far", [&bar](const std::string& line) { bar.say(line); });
+  StopOnSignal stop("the best model so far", [&](const std::string& line) {
+    if (training.is_first()) bar.say(line);
+  });
   const std::optional<DiskFolder> disk =
       choose_disk(flags.disk, training.table, training.output, [&](const std::string& line) {
         if (!training.quiet) bar.say(line);
@@ -54,6 +58,7 @@ int run(Flags& flags) {
   TrainingTables tables = read_tables(training, disk);
   const TrainResult result = train_with_progress(flags, tables, bar, stop);
   bar.clear();
+  if (!training.is_first()) return 0;
   const Certificate proof = save_proven(result.model, training.output);
   if (!checkpoint.empty() && !result.stopped) remove_checkpoint(checkpoint);
   if (!training.quiet) tell(summary_text(result, proof, training.output));

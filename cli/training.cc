@@ -12,6 +12,7 @@
 
 #include "espalier/text.h"
 #include "flags.h"
+#include "ranks.h"
 
 namespace espalier {
 namespace {
@@ -111,6 +112,11 @@ void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& 
 }
 
 void settle_training_flags(TrainingFlags& flags, const NamedFile& other) {
+  flags.ranks = join_ranks();
+  if (!flags.is_first()) {
+    flags.quiet = true;
+    flags.verbose = flags.json = false;
+  }
   if (flags.output.empty()) flags.output = default_output(flags.table);
   check_table_flags(flags.csv);
   if (flags.options.label.empty()) {
@@ -122,12 +128,17 @@ void settle_training_flags(TrainingFlags& flags, const NamedFile& other) {
   if (flags.table == "-" && flags.valid == "-") {
     throw Error(ErrorKind::argument, "--valid: standard input is already the training table");
   }
+  if (flags.ranks != nullptr && (flags.table == "-" || flags.valid == "-")) {
+    throw Error(ErrorKind::argument,
+                "only the first of several ranks has the standard input: name a file");
+  }
   validate(flags.options);
+  flags.csv.threads = flags.options.threads;
+  if (!flags.is_first()) return;
   check_outputs(std::array{NamedFile{"-o", flags.output}, other},
                 std::array{NamedFile{"the table", flags.table},
                            NamedFile{"the table of --valid", flags.valid},
                            NamedFile{"the configuration", flags.config}});
-  flags.csv.threads = flags.options.threads;
 }
 
 SignalAnswer::Answer StopOnSignal::answer() {
@@ -141,8 +152,13 @@ SignalAnswer::Answer StopOnSignal::answer() {
 }
 
 TrainingTables read_tables(const TrainingFlags& flags, const std::optional<DiskFolder>& disk) {
-  TrainingTables tables{.train = disk ? read_csv_to_disk(flags.table, flags.csv, *disk)
-                                      : read_csv(flags.table, flags.csv)};
+  TrainingTables tables;
+  if (disk && disk->keeps) {  // ranks of one machine have the same folder
+    in_turn(flags.ranks, [&] { tables.train = read_csv_to_disk(flags.table, flags.csv, *disk); });
+  } else {
+    tables.train =
+        disk ? read_csv_to_disk(flags.table, flags.csv, *disk) : read_csv(flags.table, flags.csv);
+  }
   if (!flags.valid.empty()) tables.valid = read_valid(flags, tables.train);
   return tables;
 }

@@ -12,6 +12,7 @@
 
 #include "espalier/certificate.h"
 #include "espalier/csv.h"
+#include "espalier/ranks.h"
 #include "espalier/train.h"
 #include "output.h"
 #include "progress.h"
@@ -29,14 +30,17 @@ struct TrainingFlags {
   bool quiet = false;
   bool verbose = false;
   bool json = false;
+  Ranks* ranks = nullptr;  // of mpirun; null: this process is alone
 
+  /// Of several ranks the first talks and writes files.
+  bool is_first() const { return ranks == nullptr || ranks->rank() == 0; }
   Talk talk() const { return quiet ? Talk::quiet : verbose ? Talk::verbose : Talk::normal; }
 };
 
 /// `line` is what --verbose prints one line of.
 void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& line);
 
-/// Names the output after the table if nobody did. Throws Error for flags that do not fit together
+/// Joins other ranks; names the output after the table if nobody did. Throws Error for flags that do not fit together
 /// and for a model that could not be saved. `other` is one more file that the command writes.
 void settle_training_flags(TrainingFlags& flags, const NamedFile& other);
 

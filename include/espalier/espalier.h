@@ -19,6 +19,7 @@
 #include "espalier/outputs.h"
 #include "espalier/page.h"
 #include "espalier/predictor.h"
+#include "espalier/ranks.h"
 #include "espalier/report.h"
 #include "espalier/schema.h"
 #include "espalier/simulate.h"

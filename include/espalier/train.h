@@ -16,6 +16,7 @@
 #include "espalier/metrics.h"
 #include "espalier/model.h"
 #include "espalier/options.h"
+#include "espalier/ranks.h"
 
 namespace espalier {
 
@@ -70,6 +71,13 @@ struct TrainControl {
   /// in memory. With a table of read_csv_to_disk memory does not grow with the number of rows. The
   /// model is the same.
   std::string scratch = {};
+
+  /// Processes that train this model together, each with its own threads; null: this one alone. The
+  /// model is the same for any number of them, and all of them get it. Each of up to eight has its
+  /// share of the rows of every step. The first has the checkpoints; `progress` and `warning` are
+  /// called on all; a stop that one of them is asked for stops all. Throws Error (data) if a rank has
+  /// other rows or options than the first.
+  Ranks* ranks = nullptr;
 };
 
 /// A setting that the options left open and that the rows of the table decided.

@@ -58,14 +58,19 @@ void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float*
 
 std::vector<float> network_outputs(const Network& network, const Label& label, const Dataset& data,
                                    ThreadPool& pool) {
+  return network_outputs(network, label, data, 0, data.num_rows, pool);
+}
+
+std::vector<float> network_outputs(const Network& network, const Label& label, const Dataset& data,
+                                   std::size_t begin, std::size_t end, ThreadPool& pool) {
   const std::size_t num_outputs = label.num_outputs(), num_levels = label.num_levels();
-  std::vector<float> outputs(data.num_rows * label.num_scores());
-  pool.run_ranges(data.num_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
+  std::vector<float> outputs((end - begin) * label.num_scores());
+  pool.run_ranges(end - begin, kTaskRows, [&](std::size_t task_begin, std::size_t task_end) {
     Network::Scratch scratch(network);
     std::uint32_t rows[kTile];
-    for (std::size_t first = begin; first < end; first += kTile) {
-      const auto count = static_cast<int>(std::min<std::size_t>(kTile, end - first));
-      std::iota(rows, rows + count, static_cast<std::uint32_t>(first));
+    for (std::size_t first = task_begin; first < task_end; first += kTile) {
+      const auto count = static_cast<int>(std::min<std::size_t>(kTile, task_end - first));
+      std::iota(rows, rows + count, static_cast<std::uint32_t>(begin + first));
       load_tile(data, rows, count, scratch.input());
       for (std::size_t level = 0; level < num_levels; ++level) {
         if (num_levels > 1) {

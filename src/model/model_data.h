@@ -41,4 +41,8 @@ void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float*
 std::vector<float> network_outputs(const Network& network, const Label& label, const Dataset& data,
                                    ThreadPool& pool);
 
+/// The same for the rows [begin, end).
+std::vector<float> network_outputs(const Network& network, const Label& label, const Dataset& data,
+                                   std::size_t begin, std::size_t end, ThreadPool& pool);
+
 }  // namespace espalier

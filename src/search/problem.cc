@@ -89,8 +89,8 @@ Problem pose(const Table& table, const TrainOptions& options, const TuneOptions&
   if (tune.folds == 0 && prepared.valid.num_rows == 0)
     throw Error(ErrorKind::data,
                 fmt::format("{}: no rows are left to choose settings on", table.name));
-  ThreadPool pool(base.threads);
-  settle_interactions(base.interactions, prepared, pool, once);
+  Team team(base.threads, nullptr, control.stop);
+  settle_interactions(base.interactions, prepared, team, once);
   base.interactions = prepared.options->interactions;
   Problem problem{.table = table,
                   .valid = control.valid,

@@ -228,7 +228,8 @@ Checkpoint parse_checkpoint(std::string_view bytes, const std::string& place) {
   return checkpoint;
 }
 
-CheckpointFile::CheckpointFile(const TrainControl& control) : control_(control) {
+CheckpointFile::CheckpointFile(const TrainControl& control, bool is_first)
+    : control_(control), is_first_(is_first) {
   const std::string& folder = control.checkpoint;
   if (folder.empty()) {
     if (control.resume)
@@ -240,6 +241,7 @@ CheckpointFile::CheckpointFile(const TrainControl& control) : control_(control) 
                 fmt::format("checkpoint_seconds: {} is not 0 or more", control.checkpoint_seconds));
   }
   path_ = file_in(folder);
+  if (!is_first_) return;
   std::error_code failure, ignored;
   fs::create_directory(folder, failure);
   if (!fs::is_directory(folder, ignored)) {
@@ -256,18 +258,36 @@ CheckpointFile::CheckpointFile(const TrainControl& control) : control_(control) 
   remove_stale_temporaries(folder);
 }
 
-std::optional<Checkpoint> CheckpointFile::read() const {
+std::optional<Checkpoint> CheckpointFile::read(Team& team) const {
   std::error_code ignored;
-  if (!wanted() || !fs::exists(path_, ignored)) return std::nullopt;
-  return parse_checkpoint(read_file(path_).view(), path_);
+  std::string found;
+  if (wanted() && is_first_ && fs::exists(path_, ignored))
+    found = fmt::format("+{}", read_file(path_).view());
+  found = team.from_first(found);
+  if (found.empty()) return std::nullopt;
+  return parse_checkpoint(std::string_view(found).substr(1), path_);
+}
+
+void require_same_on_all_ranks(const Prepared& p, Team& team) {
+  if (team.ranks() == nullptr) return;
+  const std::vector<std::string> all = team.gather(
+      format_checkpoint({.fingerprint = fingerprint_of(p.options, p.schema, p.train, p.valid)}));
+  const Fingerprint first = parse_checkpoint(all[0], "rank 0").fingerprint;
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const std::string name = fmt::format("rank {}", rank);
+    const std::string other = difference(first, parse_checkpoint(all[rank], name).fingerprint);
+    if (!other.empty())
+      throw Error(ErrorKind::data, fmt::format("{}: not the same as on rank 0: {}", name, other));
+  }
 }
 
 bool CheckpointFile::due() const {
   const std::chrono::duration<double> passed = Clock::now() - written_;
-  return wanted() && passed.count() >= control_.checkpoint_seconds;
+  return wanted() && is_first_ && passed.count() >= control_.checkpoint_seconds;
 }
 
 void CheckpointFile::write(const Checkpoint& checkpoint) {
+  if (!is_first_) return;
   try {
     write_file_atomically(path_, format_checkpoint(checkpoint));
   } catch (const Error& error) {

@@ -20,7 +20,9 @@
 #include "espalier/train.h"
 #include "model/network.h"
 #include "train/held_out.h"
+#include "train/prepare.h"
 #include "train/settled_options.h"
+#include "train/team.h"
 #include "train/trainer.h"
 
 namespace espalier {
@@ -76,6 +78,10 @@ struct Checkpoint {
   std::vector<Epoch> history;
 };
 
+/// Ranks that trained other rows or other options than the first would make a model of nothing: throws
+/// Error (data).
+void require_same_on_all_ranks(const Prepared& prepared, Team& team);
+
 std::string format_checkpoint(const Checkpoint& checkpoint);
 
 /// Throws Error (format) for bytes that format_checkpoint has not written; `place` stands for the
@@ -86,15 +92,15 @@ Checkpoint parse_checkpoint(std::string_view bytes, const std::string& place);
 class CheckpointFile {
  public:
   /// Makes the folder if there is none. Throws Error: argument if a checkpoint is there and may not
-  /// be resumed, file if the folder cannot be used.
-  explicit CheckpointFile(const TrainControl& control);
+  /// be resumed, file if the folder cannot be used. Of several ranks the first has the file.
+  CheckpointFile(const TrainControl& control, bool is_first);
 
   bool wanted() const { return !path_.empty(); }
   bool wants_every_step() const { return wanted() && control_.checkpoint_seconds == 0; }
   const std::string& path() const { return path_; }
 
-  /// What is to be resumed; nothing if there is none. Throws Error (file, format).
-  std::optional<Checkpoint> read() const;
+  /// What is to be resumed, on all ranks; nothing if there is none. Throws Error (file, format).
+  std::optional<Checkpoint> read(Team& team) const;
 
   /// Whether the time for the next one has come.
   bool due() const;
@@ -106,6 +112,7 @@ class CheckpointFile {
   using Clock = std::chrono::steady_clock;
 
   const TrainControl& control_;
+  const bool is_first_;
   std::string path_;  // empty: none wanted
   Clock::time_point written_ = Clock::now();
   bool warned_ = false;

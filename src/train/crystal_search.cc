@@ -55,8 +55,7 @@ namespace {
 // The groups of features that a network over all pairs of them suggests. It is trained on the
 // training rows alone, a quarter of the epochs.
 std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int keypoints,
-                                 ThreadPool& pool, const TrainControl& control,
-                                 const ProgressOfRows& progress) {
+                                 Team& team, const ProgressOfRows& progress) {
   Random random = Random(p.options->seed).split(kCrystalStream);
   const std::vector<Wire> wires = input_wires(p.schema);
   const std::vector<Group> groups =
@@ -79,8 +78,7 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
            .objective = &objective,
            .train = &p.train,
            .valid = &no_rows,
-           .pool = &pool,
-           .stop = control.stop,
+           .team = &team,
            .on_progress = progress,
            .on_epoch = [](const Epoch&) {},
            .on_run = [] {},
@@ -100,7 +98,7 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
 
 }  // namespace
 
-void settle_wiring(Prepared& p, ThreadPool& pool, const TrainControl& control) {
+void settle_wiring(Prepared& p, Team& team, const TrainControl& control) {
   LayerSpec& first = p.architecture.layers.front();
   if (first.wiring != Wiring::crystals) return;
   if (p.schema.label.has_many_classes()) {
@@ -126,11 +124,11 @@ void settle_wiring(Prepared& p, ThreadPool& pool, const TrainControl& control) {
   const auto calibrators = input_calibrators(p.architecture);
   const int keypoints = calibrators ? calibrators->keypoints : 2;
   LayerSpec settled{.kind = LayerKind::gather};
-  for (const Group& group : search_groups(p, first, keypoints, pool, control, tell))
+  for (const Group& group : search_groups(p, first, keypoints, team, tell))
     settled.wires.insert(settled.wires.end(), group.begin(), group.end());
   first = settled;
   p.search_seconds += watch.seconds();
-  p.search_stopped = control.stop.stop_requested();
+  p.search_stopped = team.stop_requested();
 }
 
 }  // namespace espalier

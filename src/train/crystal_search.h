@@ -2,8 +2,8 @@
 // Training a first network to find out which features should share a lattice.
 #pragma once
 
-#include "core/thread_pool.h"
 #include "train/prepare.h"
+#include "train/team.h"
 
 namespace espalier {
 
@@ -13,6 +13,6 @@ void require_places(const LayerSpec& gather, std::size_t features);
 
 /// Lists the wires of a first layer gather(GxS,crystals), if the architecture has one, and notes
 /// how long that took. Throws Error (argument) for sizes that cannot be.
-void settle_wiring(Prepared& prepared, ThreadPool& pool, const TrainControl& control);
+void settle_wiring(Prepared& prepared, Team& team, const TrainControl& control);
 
 }  // namespace espalier

@@ -2,9 +2,11 @@
 #include "train/engine.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/math.h"
 #include "model/model_data.h"
+#include "train/gradient_sum.h"
 #include "train/tree_sum.h"
 
 namespace espalier {
@@ -73,36 +75,48 @@ class Engine::Work {
         network_(*learner.network),
         adam_(*learner.adam),
         num_shards_(shards_for((*input.options)->batch_size)),
-        shard_sums_(static_cast<std::size_t>(num_shards_)),
+        own_(own_shards()),
+        shard_sums_(static_cast<std::size_t>(own_.size())),
         blocks_(blocks_of(network_)),
         penalties_(penalties_of(*input.options)) {
     const std::size_t num_params = network_.params().size();
-    for (int s = 0; s < num_shards_; ++s) {
+    for (int s = 0; s < own_.size(); ++s) {
       scratch_.emplace_back(network_);
       shard_grads_.emplace_back(num_params);
       output_grads_.emplace_back(static_cast<std::size_t>(network_.num_scores()) * kTile);
     }
+    if (Ranks* const ranks = in_.team->ranks())
+      over_ranks_.emplace(*ranks, num_shards_, num_params);
     if (penalties_.any()) penalty_.resize(num_params);
     adam_.mean.resize(num_params);
     adam_.variance.resize(num_params);
   }
 
   LossSum step(const Batch& batch) {
-    in_.pool->run(num_shards_,
-                  [&](int shard) { run_shard(static_cast<std::size_t>(shard), batch); });
-    const LossSum sum = tree_sum(std::span<const LossSum>(shard_sums_));
+    ThreadPool& pool = in_.team->pool();
+    pool.run(own_.size(), [&](int own) { run_shard(static_cast<std::size_t>(own), batch); });
+    const LossSum sum = over_ranks_ ? over_ranks_->add(shard_grads_, shard_sums_)
+                                    : tree_sum(std::span<const LossSum>(shard_sums_));
     // A batch whose rows all weigh nothing says nothing.
     const AdamStep step =
         next_adam_step(*in_.options, in_.total_steps, sum.weight > 0 ? sum.weight : 1, adam_);
-    in_.pool->run(static_cast<int>(blocks_.size()),
-                  [&](int block) { update(blocks_[static_cast<std::size_t>(block)], step); });
+    pool.run(static_cast<int>(blocks_.size()),
+             [&](int block) { update(blocks_[static_cast<std::size_t>(block)], step); });
     return sum;
   }
 
  private:
-  // A shard takes the tiles shard, shard + num_shards, ... of the batch.
-  void run_shard(std::size_t shard, const Batch& batch) {
-    Network::Scratch& scratch = scratch_[shard];
+  ShardRange own_shards() const {
+    const Ranks* const ranks = in_.team->ranks();
+    return ranks == nullptr ? ShardRange{0, num_shards_}
+                            : shards_of(ranks->rank(), ranks->size(), num_shards_);
+  }
+
+  // A shard takes the tiles shard, shard + num_shards, ... of the batch; `own` counts those that are
+  // this rank's.
+  void run_shard(std::size_t own, const Batch& batch) {
+    const std::size_t shard = static_cast<std::size_t>(own_.first) + own;
+    Network::Scratch& scratch = scratch_[own];
     network_.forget(scratch);
     LossSum sum;
     for (std::size_t begin = shard * kTile; begin < batch.rows.size();
@@ -111,12 +125,12 @@ class Engine::Work {
       const std::span<const std::uint32_t> rows = batch.rows.subspan(begin, count);
       load_tile(in_.objective->label(), batch, rows, scratch.input());
       const float* z = network_.forward(scratch);
-      std::vector<float>& gradient = output_grads_[shard];
+      std::vector<float>& gradient = output_grads_[own];
       std::fill(gradient.begin(), gradient.end(), 0.0f);
       add_losses(*in_.objective, *batch.data, rows, batch.turn, z, gradient.data(), kTile, sum);
-      network_.backward(scratch, gradient.data(), shard_grads_[shard].data());
+      network_.backward(scratch, gradient.data(), shard_grads_[own].data());
     }
-    shard_sums_[shard] = sum;
+    shard_sums_[own] = sum;
   }
 
   void update(const Block& block, const AdamStep& step) {
@@ -134,9 +148,10 @@ class Engine::Work {
     own.decay *= layer.decay_scale(block.first_unit);
     float* grads[kMaxShards];
     for (std::size_t s = 0; s < shard_grads_.size(); ++s) grads[s] = shard_grads_[s].data() + begin;
-    adam_step(own, grads, num_shards_, penalties_.any() ? penalty_.data() + begin : nullptr,
-              params + begin, adam_.mean.data() + begin, adam_.variance.data() + begin,
-              end - begin);
+    if (over_ranks_) grads[0] = over_ranks_->total().data() + begin;
+    adam_step(own, grads, over_ranks_ ? 1 : num_shards_,
+              penalties_.any() ? penalty_.data() + begin : nullptr, params + begin,
+              adam_.mean.data() + begin, adam_.variance.data() + begin, end - begin);
     const Projection how = (*in_.options)->projection;
     for (int unit = block.first_unit; unit < block.last_unit; ++unit) {
       const std::size_t at = offset + layer.unit_begin(unit);
@@ -161,11 +176,13 @@ class Engine::Work {
   const EngineInput& in_;
   Network& network_;
   AdamState& adam_;
-  int num_shards_;
-  std::vector<Network::Scratch> scratch_;         // one per shard
-  std::vector<std::vector<float>> shard_grads_;   // one per shard
-  std::vector<std::vector<float>> output_grads_;  // one per shard: [num_scores][kTile]
-  std::vector<LossSum> shard_sums_;               // one per shard
+  int num_shards_;                                // of all ranks
+  ShardRange own_;                                // of this one
+  std::vector<Network::Scratch> scratch_;         // one per own shard
+  std::vector<std::vector<float>> shard_grads_;   // one per own shard
+  std::vector<std::vector<float>> output_grads_;  // one per own shard: [num_scores][kTile]
+  std::vector<LossSum> shard_sums_;               // one per own shard
+  std::optional<GradientSum> over_ranks_;         // nothing if this process is alone
   std::vector<Block> blocks_;
   Penalties penalties_;
   std::vector<float> penalty_;  // one per parameter; empty without penalties

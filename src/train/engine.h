@@ -8,19 +8,20 @@
 //
 // Here a batch is cut into a fixed number of shards, each with a gradient buffer of its own, which
 // are added as a tree; then blocks of units are updated and projected independently. So the bits do
-// not depend on the number of threads.
+// not depend on the number of threads, nor on that of ranks: each of them has some of the shards, and
+// all of them do the same update.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "core/thread_pool.h"
 #include "model/network.h"
 #include "objective/loss.h"
 #include "train/adam.h"
 #include "train/batches.h"
 #include "train/settled_options.h"
+#include "train/team.h"
 
 namespace espalier {
 
@@ -42,7 +43,7 @@ struct EngineInput {
   const SettledOptions* options;
   const Objective* objective;
   std::int64_t total_steps;  // of each network, over all epochs: the schedule needs it
-  ThreadPool* pool;
+  Team* team;
 };
 
 class Engine {

@@ -37,7 +37,7 @@ struct Student {
 
 class Engines : public testing::Test {
  protected:
-  EngineInput input() { return {&prepared.options, &objective, 20, &pool}; }
+  EngineInput input() { return {&prepared.options, &objective, 20, &team}; }
 
   Table table = simulate({.rows = 900, .numbers = 4, .categories = 1});
   Prepared prepared = prepare({.table = table},
@@ -48,7 +48,7 @@ class Engines : public testing::Test {
                                .calibrator_hessian = 0.01},
                               {});
   Objective objective{prepared.schema.label, prepared.train};
-  ThreadPool pool{2};
+  Team team{2};
 };
 
 TEST_F(Engines, ItDoesNotMatterHowStepsAreCutIntoRuns) {

@@ -85,9 +85,9 @@ Pair made_of(const PairWish& pair, const Schema& schema, const TrainOptions& opt
 
 class Search {
  public:
-  Search(const Prepared& prepared, ThreadPool& pool, const TrainControl& control)
+  Search(const Prepared& prepared, Team& team, const TrainControl& control)
       : p_(prepared),
-        pool_(pool),
+        team_(team),
         control_(control),
         random_(Random(prepared.options->seed).split(kInteractionStream)),
         short_(with_epochs(prepared.options, (prepared.options->epochs + 1) / 2)) {
@@ -140,7 +140,7 @@ class Search {
     return chosen;
   }
 
-  bool is_stopped() const { return control_.stop.stop_requested(); }
+  bool is_stopped() const { return team_.stop_requested(); }
   std::int64_t rows_done() const { return rows_done_; }
   const std::string& why() const { return why_; }
 
@@ -172,8 +172,7 @@ class Search {
          .objective = &objective,
          .train = &fold.train,
          .valid = &no_rows,
-         .pool = &pool_,
-         .stop = control_.stop,
+         .team = &team_,
          .on_progress = [&](std::int64_t rows, double loss) { tell(before + rows, loss); },
          .on_epoch = [](const Epoch&) {},
          .on_run = [] {},
@@ -181,7 +180,7 @@ class Search {
         network, random.split(3));
     trainer.run();
     rows_done_ = before + trainer.rows_done();
-    return network_outputs(network, schema.label, fold.held_out, pool_);
+    return network_outputs(network, schema.label, fold.held_out, team_);
   }
 
   // The losses of the rows that the first fold holds out, with some pairs.
@@ -241,7 +240,7 @@ class Search {
       add_slopes({p_.schema.label, fold.train}, fold.held_out,
                  std::vector<float>(fold.held_out.num_rows), rows);
     fill_bins(columns, rows);
-    const std::vector<double> gains = screen_columns(rows, random_.split(3), pool_);
+    const std::vector<double> gains = screen_columns(rows, random_.split(3), team_.pool());
     std::vector<std::size_t> order(columns.size());
     std::iota(order.begin(), order.end(), 0u);
     std::ranges::stable_sort(order, std::ranges::greater(),
@@ -264,7 +263,7 @@ class Search {
       if (is_stopped()) return {};
     }
     fill_bins(columns, rows);
-    std::vector<PairGain> pairs = screen_pairs(rows, random_.split(3), pool_);
+    std::vector<PairGain> pairs = screen_pairs(rows, random_.split(3), team_.pool());
     std::erase_if(pairs, [](const PairGain& pair) { return pair.gain <= kClear * pair.error; });
     if (pairs.size() > kMostTried) pairs.resize(kMostTried);
     for (PairGain& pair : pairs) {
@@ -289,7 +288,7 @@ class Search {
   }
 
   const Prepared& p_;
-  ThreadPool& pool_;
+  Team& team_;
   const TrainControl& control_;
   const Random random_;
   const SettledOptions short_;
@@ -301,7 +300,7 @@ class Search {
 
 }  // namespace
 
-void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, ThreadPool& pool,
+void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, Team& team,
                          const TrainControl& control) {
   std::vector<PairWish> pairs = read_interactions(wanted, p.schema.features);
   // Crystals are searched for when the pairs are known; the slopes of many classes are many.
@@ -317,7 +316,7 @@ void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, Th
   const bool chooses = std::ranges::any_of(pairs, [](const PairWish& w) { return w.bins == 0; });
   if (finds || chooses) {
     const Stopwatch watch;
-    Search search(p, pool, control);
+    Search search(p, team, control);
     pairs = finds ? search.find() : search.choose_bins(std::move(pairs));
     p.search_rows += search.rows_done();
     p.search_seconds += watch.seconds();

@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "core/thread_pool.h"
 #include "train/prepare.h"
+#include "train/team.h"
 
 namespace espalier {
 
 /// Settles what `wanted` says of interactions: sets the option, the pairs of the schema and their
 /// cells in both sets of rows. Throws Error (argument) for pairs that cannot be.
-void settle_interactions(const std::vector<std::string>& wanted, Prepared& prepared,
-                         ThreadPool& pool, const TrainControl& control);
+void settle_interactions(const std::vector<std::string>& wanted, Prepared& prepared, Team& team,
+                         const TrainControl& control);
 
 }  // namespace espalier

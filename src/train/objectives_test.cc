@@ -26,6 +26,7 @@
 #include "espalier/train.h"
 #include "espalier/tune.h"
 #include "train/presets.h"
+#include "train/thread_ranks.h"
 #include "train/train_on.h"
 
 namespace espalier {
@@ -163,6 +164,28 @@ TEST(EveryKindOfLabel, TrainsFromDiskAsFromMemory) {
       few = wanted;
     }
     EXPECT_TRUE(std::filesystem::is_empty(scratch));
+  }
+}
+
+// Ranks divide the shards of a batch: eight here, and one of a smaller batch.
+TEST(EveryKindOfLabel, TrainsOnRanksAsAlone) {
+  for (Kind kind : all_kinds()) {
+    kind.options.epochs = 2;
+    kind.options.batch_size = kind.name == "offset" ? 64 : 512;
+    if (kind.name == "offset") kind.options.ensemble = 2;
+    if (kind.name == "classes") kind.options.interactions = {"auto"};
+    if (kind.name == "poisson") kind.options.architecture = "crystals(4x2)";
+    const Table table = table_of(kind, 600);
+    const std::string alone = train(table, kind.options).model.to_bytes();
+    const bool is_first = kind.name == "two classes";
+    for (const int size : is_first ? std::vector{2, 3, 4, 8, 9} : std::vector{3, 8}) {
+      on_ranks(size, [&](Ranks& ranks) {
+        TrainOptions options = kind.options;
+        options.threads = 1 + ranks.rank() % 2;
+        const std::string together = train(table, options, {.ranks = &ranks}).model.to_bytes();
+        EXPECT_EQ(together == alone, true) << kind.name << ", " << size << " ranks";
+      });
+    }
   }
 }
 

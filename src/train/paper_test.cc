@@ -41,11 +41,11 @@ class ThePaper : public testing::Test {
     Batches batches(prepared.train, prepared.options->batch_size, Random(3));
     batches.next_epoch();
     const Objective objective(prepared.schema.label, prepared.train);
-    ThreadPool pool(1);
+    Team team(1);
     AdamState adam;
     for (int i = 1; i <= count; ++i) {
       const EngineInput input = {i < count ? &prepared.options : &other.options, &objective, 20,
-                                 &pool};
+                                 &team};
       Engine engine(input, {{&network, &adam}});
       const std::vector<Batch> steps = {batches.batch(i - 1)};
       LossSum sum;

@@ -64,9 +64,9 @@ Rotation::Part Rotation::part(int network) const {
   return part;
 }
 
-void Rotation::judge(int network, const Network& trained, const Dataset& valid, ThreadPool& pool) {
+void Rotation::judge(int network, const Network& trained, const Dataset& valid, Team& team) {
   const Label& label = prepared_.schema.label;
-  const std::vector<float> outputs = network_outputs(trained, label, valid, pool);
+  const std::vector<float> outputs = network_outputs(trained, label, valid, team);
   const Rows held = split(network).valid;
   const std::size_t num_scores = label.num_scores();
   sums_.resize(order_.size() * num_scores);

@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "core/thread_pool.h"
 #include "data/dataset.h"
 #include "espalier/metrics.h"
 #include "model/network.h"
 #include "train/prepare.h"
+#include "train/team.h"
 
 namespace espalier {
 
@@ -28,7 +28,7 @@ class Rotation {
   Part part(int network) const;
 
   /// Adds what a network says of the rows that it held out, its part's `valid`.
-  void judge(int network, const Network& trained, const Dataset& valid, ThreadPool& pool);
+  void judge(int network, const Network& trained, const Dataset& valid, Team& team);
 
   struct Judged {
     Dataset rows;

@@ -12,7 +12,6 @@
 
 #include "core/large_vector.h"
 #include "core/stopwatch.h"
-#include "core/thread_pool.h"
 #include "espalier/error.h"
 #include "model/label_json.h"
 #include "model/model_data.h"
@@ -31,6 +30,7 @@
 #include "train/rotation.h"
 #include "train/settled_options.h"
 #include "train/streams.h"
+#include "train/team.h"
 #include "train/train_on.h"
 #include "train/trainer.h"
 #include "train/trials.h"
@@ -75,9 +75,9 @@ constexpr std::size_t kRowsAtATime = std::size_t{1} << 18;
 // Trains the members one after another, reports as it goes and writes checkpoints.
 class Session {
  public:
-  Session(Prepared& prepared, const TrainControl& control, CheckpointFile& file, ThreadPool& pool,
+  Session(Prepared& prepared, const TrainControl& control, CheckpointFile& file, Team& team,
           Stopwatch watch)
-      : p_(prepared), control_(control), file_(file), pool_(pool), watch_(watch) {
+      : p_(prepared), control_(control), file_(file), team_(team), watch_(watch) {
     progress_.options = &*p_.options;
     progress_.metric = p_.options->metric;
     model_->schema = p_.schema;
@@ -95,14 +95,14 @@ class Session {
     }
     progress_.rows_total = rows_before(p_.options->ensemble + 1);
     for (int m = static_cast<int>(best_.size()) + 1; m <= p_.options->ensemble; ++m) {
-      if (m > 1 && control_.stop.stop_requested()) break;
+      if (m > 1 && team_.stop_requested()) break;
       const Epoch best =
           m == 1 && p_.open.epochs ? train_first(checkpoint) : train_member(m, checkpoint);
       if (best.epoch == 0) {  // stopped before it had learned anything
         model_->members.pop_back();
         break;
       }
-      if (rotation_) rotation_->judge(m, model_->members.back(), rotation_->part(m).valid, pool_);
+      if (rotation_) rotation_->judge(m, model_->members.back(), rotation_->part(m).valid, team_);
       best_.push_back(best);
       checkpoint.reset();
     }
@@ -130,7 +130,7 @@ class Session {
             .train_rows = p_.train.num_rows,
             .valid_rows = valid_rows,
             .valid_metrics = metrics,
-            .stopped = control_.stop.stop_requested(),
+            .stopped = team_.stop_requested(),
             .seconds = watch_.seconds(),
             .search_seconds = p_.search_seconds,
             .choices = p_.choices};
@@ -146,7 +146,7 @@ class Session {
         Rows some(std::min(kRowsAtATime, rows->num_rows - begin));
         std::iota(some.begin(), some.end(), static_cast<std::uint32_t>(begin));
         const Dataset part = subset(*rows, some);
-        sums.add(part, predictions(predictor, part, pool_));
+        sums.add(part, predictions(predictor, part, team_.pool()));
       }
     }
     sums.apply(model_->schema.label);
@@ -159,7 +159,7 @@ class Session {
       const Rotation::Judged judged = rotation_->judged(model_->schema.label);
       visit(judged.rows, judged.scores);
     } else if (p_.valid.num_rows > 0) {
-      visit(p_.valid, scores(Predictor(Model(model_)), p_.valid, pool_));
+      visit(p_.valid, scores(Predictor(Model(model_)), p_.valid, team_.pool()));
     }
   }
 
@@ -195,8 +195,7 @@ class Session {
                      .objective = &objective,
                      .train = &train,
                      .valid = part ? &part->valid : &p_.valid,
-                     .pool = &pool_,
-                     .stop = control_.stop,
+                     .team = &team_,
                      .on_progress = [&](auto rows, double loss) { after_steps(rows, loss); },
                      .on_epoch = [&](const Epoch& epoch) { after_epoch(epoch); },
                      .on_run =
@@ -224,7 +223,7 @@ class Session {
   // Takes the first network out of the model.
   Training take_first(const Epoch& best) {
     Network& network = model_->members.back();
-    const std::vector<float> outputs = network_outputs(network, p_.schema.label, p_.valid, pool_);
+    const std::vector<float> outputs = network_outputs(network, p_.schema.label, p_.valid, team_);
     Training training{std::move(network), best, std::move(history_),
                       losses_of({p_.schema.label, p_.train}, p_.valid, outputs)};
     model_->members.pop_back();
@@ -255,7 +254,7 @@ class Session {
       set_options(trials_.trying());
       const Epoch best = train_member(1, checkpoint);
       checkpoint.reset();
-      if (control_.stop.stop_requested()) {
+      if (team_.stop_requested()) {
         if (!earlier_) return best;
         model_->members.pop_back();
         return use_best();
@@ -347,7 +346,7 @@ class Session {
       const int member = static_cast<int>(best_.size()) + 1;
       Network& network = add_network(member);
       require_fits(restore(finished.network, network));
-      if (rotation_) rotation_->judge(member, network, rotation_->part(member).valid, pool_);
+      if (rotation_) rotation_->judge(member, network, rotation_->part(member).valid, team_);
       best_.push_back(finished.best);
     }
     history_ = checkpoint.history;
@@ -371,7 +370,7 @@ class Session {
   Prepared& p_;  // of which settings may still change
   const TrainControl& control_;
   CheckpointFile& file_;
-  ThreadPool& pool_;
+  Team& team_;
   Stopwatch watch_;
   Fingerprint fingerprint_;
   std::optional<Rotation> rotation_;  // of the rows that the networks of an ensemble hold out
@@ -405,17 +404,19 @@ TrainResult train_on(const Source& source, const TrainOptions& options,
                      const TrainControl& control) {
   std::optional<SpillTo> spill;
   if (!control.scratch.empty()) spill.emplace(control.scratch);
-  CheckpointFile file(control);
-  std::optional<Checkpoint> checkpoint = file.read();
+  validate(options);
+  Team team(options.threads, control.ranks, control.stop);
+  CheckpointFile file(control, team.is_first());
+  std::optional<Checkpoint> checkpoint = file.read(team);
   Prepared prepared = prepare(source, options, control);
+  require_same_on_all_ranks(prepared, team);
   const Stopwatch watch;
-  ThreadPool pool(prepared.options->threads);
   LayerSpec& first = prepared.architecture.layers.front();
   if (checkpoint && first.wiring == Wiring::crystals)
     first = parse_architecture(checkpoint->network.architecture).layers.front();
-  settle_interactions(wanted_interactions(options, checkpoint), prepared, pool, control);
-  settle_wiring(prepared, pool, control);
-  return Session(prepared, control, file, pool, watch).run(std::move(checkpoint));
+  settle_interactions(wanted_interactions(options, checkpoint), prepared, team, control);
+  settle_wiring(prepared, team, control);
+  return Session(prepared, control, file, team, watch).run(std::move(checkpoint));
 }
 
 TrainResult train(const Table& table, const TrainOptions& options, const TrainControl& control) {

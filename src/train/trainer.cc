@@ -48,7 +48,7 @@ Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
       engine_({.options = input.options,
                .objective = input.objective,
                .total_steps = batches_.steps_per_epoch() * options_->epochs,
-               .pool = input.pool},
+               .team = input.team},
               {{&network, &state_.adam}}) {
   state_.best_params.assign(network.params().begin(), network.params().end());
 }
@@ -96,7 +96,8 @@ bool Trainer::run_epoch() {
   batches_.next_epoch();
   std::vector<Batch> run;
   while (steps_in_epoch() < batches_.steps_per_epoch()) {
-    if (in_.stop.stop_requested()) return false;
+    in_.team->agree_on_stop();
+    if (in_.team->stop_requested()) return false;
     run.clear();
     const std::int64_t first = steps_in_epoch(), count = run_length();
     for (std::int64_t step = first; step < first + count; ++step)
@@ -111,7 +112,7 @@ bool Trainer::run_epoch() {
 double Trainer::validate() {
   if (in_.valid->num_rows == 0) return std::numeric_limits<double>::quiet_NaN();
   const Label& label = in_.objective->label();
-  std::vector<float> scores = network_outputs(network_, label, *in_.valid, *in_.pool);
+  std::vector<float> scores = network_outputs(network_, label, *in_.valid, *in_.team);
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const std::size_t row = i / label.num_scores();
     scores[i] = score_of(label, i % label.num_scores(), scores[i], in_.valid->offset(row));
@@ -156,7 +157,7 @@ bool Trainer::is_over() const {
 Epoch Trainer::run() {
   while (!is_over() && run_epoch() && finish_epoch()) {
   }
-  if (in_.stop.stop_requested()) in_.on_stop();
+  if (in_.team->stop_requested()) in_.on_stop();
   std::copy(state_.best_params.begin(), state_.best_params.end(), network_.params().begin());
   return state_.best;
 }

@@ -4,11 +4,9 @@
 #pragma once
 
 #include <functional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
-#include "core/thread_pool.h"
 #include "data/dataset.h"
 #include "espalier/train.h"
 #include "model/network.h"
@@ -16,6 +14,7 @@
 #include "train/batches.h"
 #include "train/engine.h"
 #include "train/settled_options.h"
+#include "train/team.h"
 
 namespace espalier {
 
@@ -25,8 +24,7 @@ struct TrainerInput {
   const Objective* objective;
   const Dataset* train;
   const Dataset* valid;  // may be empty
-  ThreadPool* pool;
-  std::stop_token stop;
+  Team* team;
   /// Rows trained on so far, mean loss of the running epoch so far.
   std::function<void(std::int64_t, double)> on_progress;
   std::function<void(const Epoch&)> on_epoch;

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training on several ranks, beyond the law of objectives_test.cc that the model is the same.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+
+#include "core/error_of.h"
+#include "core/temporary_folder.h"
+#include "espalier/error.h"
+#include "espalier/simulate.h"
+#include "espalier/train.h"
+#include "train/team.h"
+#include "train/thread_ranks.h"
+
+namespace espalier {
+namespace {
+
+using ::testing::HasSubstr;
+
+const TrainOptions kOptions = {.label = "default",
+                               .increasing = {"debt_ratio"},
+                               .architecture = "cal(4) lin(1)",
+                               .epochs = 4,
+                               .batch_size = 256,
+                               .threads = 1};
+
+Table loans(std::uint64_t seed = 1) {
+  return simulate({.rows = 700, .numbers = 4, .categories = 1, .seed = seed});
+}
+
+TEST(Ranks, SayInOrderWhatTheyHave) {
+  on_ranks(3, [](Ranks& ranks) {
+    Team team(1, &ranks);
+    const std::string own(static_cast<std::size_t>(ranks.rank() * ranks.rank()), 'x');
+    EXPECT_EQ(team.gather(own), (std::vector<std::string>{"", "x", "xxxx"}));
+    EXPECT_EQ(team.from_first(ranks.rank() == 0 ? "first" : "other"), "first");
+  });
+}
+
+TEST(Ranks, OneIsAskedToStopAndAllDoAndAnyNumberOfThemGoesOn) {
+  const Table table = loans();
+  const std::string undisturbed = train(table, kOptions).model.to_bytes();
+  const TemporaryFolder folder;
+  const std::string checkpoint = (folder / "run").string();
+  std::atomic<int> stopped = 0;
+  on_ranks(3, [&](Ranks& ranks) {
+    std::stop_source stop;
+    const auto progress = [&](const Progress& told) {
+      if (ranks.rank() == 2 && told.last.epoch == 2) stop.request_stop();
+    };
+    const TrainResult result = train(table, kOptions,
+                                     {.progress = progress,
+                                      .stop = stop.get_token(),
+                                      .checkpoint = checkpoint,
+                                      .ranks = &ranks});
+    EXPECT_EQ(result.history.size(), 2u);
+    stopped += result.stopped;
+  });
+  EXPECT_EQ(stopped, 3);
+  const std::string bytes = [&] {
+    const TemporaryFolder other;  // of the ranks whose machine has no checkpoint
+    std::filesystem::create_directory(other / "run");
+    std::string found;
+    on_ranks(2, [&](Ranks& ranks) {
+      const std::string own = ranks.rank() == 0 ? checkpoint : (other / "run").string();
+      const TrainResult result =
+          train(table, kOptions, {.checkpoint = own, .resume = true, .ranks = &ranks});
+      if (ranks.rank() == 0) found = result.model.to_bytes();
+    });
+    EXPECT_TRUE(std::filesystem::is_empty(other / "run"));
+    return found;
+  }();
+  EXPECT_EQ(bytes == undisturbed, true);
+}
+
+TEST(Ranks, OtherRowsOrOptionsAreRefused) {
+  const Table table = loans(), other = loans(2);
+  const auto error = [&](const TrainOptions& options, const Table& rows) {
+    return error_of([&] {
+      on_ranks(2, [&](Ranks& ranks) {
+        const bool first = ranks.rank() == 0;
+        train(first ? table : rows, first ? kOptions : options, {.ranks = &ranks});
+      });
+    });
+  };
+  EXPECT_THAT(error(kOptions, other), HasSubstr("rank 1: not the same as on rank 0: the "));
+  TrainOptions longer = kOptions;
+  longer.epochs = 5;
+  EXPECT_THAT(error(longer, table), HasSubstr("epochs was 4 and is 5 now"));
+}
+
+TEST(Ranks, WhatOneThrowsEndsTheOthers) {
+  const Table table = loans();
+  std::atomic<int> ended = 0;
+  const std::string error = error_of([&] {
+    on_ranks(3, [&](Ranks& ranks) {
+      const auto progress = [&](const Progress& told) {
+        if (ranks.rank() == 1 && told.last.epoch == 1)
+          throw Error(ErrorKind::file, "the disk of rank 1 is full");
+      };
+      try {
+        train(table, kOptions, {.progress = progress, .ranks = &ranks});
+      } catch (...) {
+        ++ended;
+        throw;
+      }
+    });
+  });
+  EXPECT_EQ(error, "the disk of rank 1 is full");
+  EXPECT_EQ(ended, 3);
+}
+
+}  // namespace
+}  // namespace espalier

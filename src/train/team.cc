@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/team.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "model/model_data.h"
+
+namespace espalier {
+
+namespace {
+
+// Sends the same to all.
+void tell_all(Ranks& ranks, std::span<const std::byte> own,
+              std::span<const std::span<std::byte>> of_each) {
+  const std::vector<std::span<const std::byte>> send(of_each.size(), own);
+  ranks.exchange(send, of_each);
+}
+
+}  // namespace
+
+Team::Team(int threads, Ranks* ranks, std::stop_token stop)
+    : pool_(threads),
+      ranks_(ranks != nullptr && ranks->size() > 1 ? ranks : nullptr),
+      stop_(std::move(stop)) {}
+
+bool Team::stop_requested() const {
+  return ranks_ == nullptr ? stop_.stop_requested() : agreed_to_stop_;
+}
+
+void Team::agree_on_stop() {
+  if (ranks_ == nullptr) return;
+  const char own = stop_.stop_requested() ? 1 : 0;
+  std::vector<char> flags(static_cast<std::size_t>(ranks_->size()));
+  std::vector<std::span<std::byte>> receive;
+  for (char& flag : flags) receive.push_back(std::as_writable_bytes(std::span(&flag, 1)));
+  tell_all(*ranks_, std::as_bytes(std::span(&own, 1)), receive);
+  if (std::ranges::count(flags, 1) > 0) agreed_to_stop_ = true;
+}
+
+std::vector<std::string> Team::gather(std::string_view own) {
+  if (ranks_ == nullptr) return {std::string(own)};
+  const auto size = static_cast<std::size_t>(ranks_->size());
+  const std::uint64_t length = own.size();
+  std::vector<std::uint64_t> lengths(size);
+  std::vector<std::span<std::byte>> receive;
+  for (std::uint64_t& each : lengths)
+    receive.push_back(std::as_writable_bytes(std::span(&each, 1)));
+  tell_all(*ranks_, std::as_bytes(std::span(&length, 1)), receive);
+  std::vector<std::string> texts(size);
+  for (std::size_t q = 0; q < size; ++q) {
+    texts[q].resize(lengths[q]);
+    receive[q] = std::as_writable_bytes(std::span(texts[q]));
+  }
+  tell_all(*ranks_, std::as_bytes(std::span(own)), receive);
+  return texts;
+}
+
+std::string Team::from_first(std::string_view own) {
+  return std::move(gather(is_first() ? own : std::string_view()).front());
+}
+
+std::vector<float> network_outputs(const Network& network, const Label& label, const Dataset& data,
+                                   Team& team) {
+  if (team.ranks() == nullptr) return network_outputs(network, label, data, team.pool());
+  const auto size = static_cast<std::size_t>(team.ranks()->size());
+  const auto rank = static_cast<std::size_t>(team.ranks()->rank());
+  const auto begin = [&](std::size_t q) { return data.num_rows * q / size; };
+  const std::vector<float> own =
+      network_outputs(network, label, data, begin(rank), begin(rank + 1), team.pool());
+  std::vector<float> all(data.num_rows * label.num_scores());
+  std::vector<std::span<std::byte>> receive;
+  for (std::size_t q = 0; q < size; ++q) {
+    receive.push_back(std::as_writable_bytes(std::span(all).subspan(
+        begin(q) * label.num_scores(), (begin(q + 1) - begin(q)) * label.num_scores())));
+  }
+  tell_all(*team.ranks(), std::as_bytes(std::span(own)), receive);
+  return all;
+}
+
+}  // namespace espalier
