@@ -105,13 +105,15 @@ TuneResult tune_with_progress(const Flags& flags, const TrainingTables& tables, 
                               StopOnSignal& stop) {
   ProgressBar bar(flags.training.talk());
   TuneControl control{.valid = flags.training.valid.empty() ? nullptr : &tables.valid,
-                      .warning =
-                          [&](const std::string& text) {
-                            bar.clear();
-                            board.say("espalier: warning: " + text);
-                          },
                       .stop = stop.token(),
-                      .results = flags.results};
+                      .results = flags.results,
+                      .ranks = flags.training.ranks};
+  if (flags.training.is_first()) {
+    control.warning = [&](const std::string& text) {
+      bar.clear();
+      board.say("espalier: warning: " + text);
+    };
+  }
   control.progress = [&](const TuneProgress& progress) {
     if (!progress.runs.empty()) stop.keep();
     board.show(progress);
@@ -183,10 +185,12 @@ int run(Flags& flags) {
   flags.tune.search = joined_in_brackets(flags.tune.search);
   validate(flags.tune);
   Board board(training.talk(), flags.tune);
-  StopOnSignal stop("the best settings so far",
-                    [&board](const std::string& line) { board.say(line); });
+  StopOnSignal stop("the best settings so far", [&](const std::string& line) {
+    if (training.is_first()) board.say(line);
+  });
   const TrainingTables tables = read_tables(training);
   const TuneResult result = tune_with_progress(flags, tables, board, stop);
+  if (!training.is_first()) return 0;
   const Certificate proof = save_proven(result.trained.model, training.output);
   if (!training.quiet) {
     for (const std::string& line : leaderboard(result.trials, result.trained.metric)) tell(line);

@@ -112,6 +112,10 @@ struct TuneControl {
   /// the same table and options left it, its runs are not repeated. The number of trials and
   /// repeats, the time, the threads and the size of the final ensemble may differ. Empty: none.
   std::string results = {};
+  /// Processes that divide the trainings of the search and then train the final model together, each
+  /// on options.threads threads; null: this one alone. The result is the same, and all of them get it.
+  /// The first has the results.
+  Ranks* ranks = nullptr;
 };
 
 /// What is known of a trial.

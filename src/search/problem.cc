@@ -79,17 +79,17 @@ void deal_folds(Problem& problem, int repeat) {
 }
 
 Problem pose(const Table& table, const TrainOptions& options, const TuneOptions& tune,
-             const TuneControl& control) {
+             const TuneControl& control, Team& team) {
   check(options, tune, control);
   TrainOptions base = options;
   if (tune.folds > 0) base.valid_fraction = 0;
   const TrainControl once = {
       .valid = control.valid, .warning = control.warning, .stop = control.stop};
   Prepared prepared = prepare({.table = table}, base, once);
+  require_same_on_all_ranks(prepared, team);
   if (tune.folds == 0 && prepared.valid.num_rows == 0)
     throw Error(ErrorKind::data,
                 fmt::format("{}: no rows are left to choose settings on", table.name));
-  Team team(base.threads, nullptr, control.stop);
   settle_interactions(base.interactions, prepared, team, once);
   base.interactions = prepared.options->interactions;
   Problem problem{.table = table,

@@ -14,6 +14,7 @@
 #include "espalier/tune.h"
 #include "train/checkpoint.h"
 #include "train/split.h"
+#include "train/team.h"
 
 namespace espalier {
 
@@ -32,7 +33,7 @@ struct Problem {
 /// Throws Error (argument, data) for options or a table that cannot be used. `table` and the
 /// validation rows outlive the problem.
 Problem pose(const Table& table, const TrainOptions& options, const TuneOptions& tune,
-             const TuneControl& control);
+             const TuneControl& control, Team& team);
 
 /// Makes the folds of all repeats up to this one; repeat 0 is the search.
 void deal_folds(Problem& problem, int repeat);

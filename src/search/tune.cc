@@ -5,13 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <deque>
 #include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -23,14 +27,16 @@
 #include "search/problem.h"
 #include "search/search_space.h"
 #include "search/tune_results.h"
+#include "train/team.h"
 
 namespace espalier {
 
 namespace {
 
 constexpr int kTrialsWithoutEnd = 1 + kBracket;
-constexpr std::ptrdiff_t kLeaders = 3;   // trials that are confirmed beside the defaults
-constexpr double kShareOfSearch = 0.75;  // of the time; the rest confirms
+constexpr std::ptrdiff_t kLeaders = 3;          // trials that are confirmed beside the defaults
+constexpr double kShareOfSearch = 0.75;         // of the time; the rest confirms
+constexpr std::chrono::milliseconds kBeat{10};  // of ranks
 
 double loss_of(double metric_value, Metric metric) {
   return larger_is_better(metric) ? -metric_value : metric_value;
@@ -52,14 +58,15 @@ struct Run {
 class Search {
  public:
   Search(Problem& problem, const SearchSpace& space, const TuneOptions& tune,
-         const TuneControl& control)
+         const TuneControl& control, Team& team)
       : problem_(problem),
         space_(space),
         tune_(tune),
         control_(control),
+        team_(team),
         halving_(tune.trials == 0 && tune.minutes == 0 ? kTrialsWithoutEnd : tune.trials),
-        results_(control.results, problem.fingerprint),
-        runs_(results_.earlier()) {
+        results_(team.is_first() ? control.results : std::string(), problem.fingerprint),
+        runs_(earlier_runs()) {
     for (const TuneRun& run : runs_) {
       require_drawn(run);
       know(run);
@@ -67,16 +74,33 @@ class Search {
   }
 
   std::vector<TuneTrial> run() {
-    ThreadPool pool(problem_.base.threads);
-    work_in(pool, tune_.confirm > 0 ? kShareOfSearch : 1, [this] { return next_of_search(); });
+    work_in(tune_.confirm > 0 ? kShareOfSearch : 1, [this] { return next_of_search(); });
     std::vector<TuneTrial> trials;
     for (TuneRun& run : ranked(runs_, problem_.metric)) trials.push_back({.run = std::move(run)});
-    if (trials.size() > 1 && tune_.confirm > 0 && !control_.stop.stop_requested())
-      confirm(trials, pool);
+    if (trials.size() > 1 && tune_.confirm > 0 && !team_.stop_requested()) confirm(trials);
     return trials;
   }
 
  private:
+  // What the first rank's file has.
+  std::vector<TuneRun> earlier_runs() {
+    std::string lines;
+    for (const TuneRun& run : results_.earlier()) lines += line_of(run);
+    return runs_in(team_.from_first(lines));
+  }
+
+  std::string line_of(const TuneRun& run) const { return format_run(run, problem_.metric) + "\n"; }
+
+  static std::vector<TuneRun> runs_in(std::string_view lines) {
+    std::vector<TuneRun> runs;
+    while (!lines.empty()) {
+      const std::size_t end = lines.find('\n');
+      runs.push_back(parse_run(lines.substr(0, end), "a rank"));
+      lines.remove_prefix(end + 1);
+    }
+    return runs;
+  }
+
   // Draws depend on the fingerprint only, so others were not made by this program.
   void require_drawn(const TuneRun& run) const {
     const int epochs = epochs_of({run.trial, run.rung});
@@ -107,7 +131,7 @@ class Search {
   }
 
   // Orders the leaders and the defaults by the mean of their repeats.
-  void confirm(std::vector<TuneTrial>& trials, ThreadPool& pool) {
+  void confirm(std::vector<TuneTrial>& trials) {
     const std::span<TuneTrial> finalists = put_finalists_first(trials);
     deal_folds(problem_, tune_.confirm);
     std::vector<Run> planned;
@@ -115,7 +139,7 @@ class Search {
       for (const TuneTrial& trial : finalists) planned.push_back(repeat_of(trial, repeat));
     }
     confirming_ = true;
-    work_in(pool, 1, [&planned, at = std::size_t{0}]() mutable {
+    work_in(1, [&planned, at = std::size_t{0}]() mutable {
       return at < planned.size() ? std::optional(planned[at++]) : std::nullopt;
     });
 
@@ -159,11 +183,12 @@ class Search {
 
   // Trains what `next` gives on all threads until there is no more, a share of the time is over or
   // somebody asks to stop.
-  void work_in(ThreadPool& pool, double share_of_time,
-               const std::function<std::optional<Run>()>& next) {
+  void work_in(double share_of_time, const std::function<std::optional<Run>()>& next) {
     std::stop_source stop;
-    const std::stop_callback on_stop(control_.stop, [&] { stop.request_stop(); });
     const Phase phase{next, 60 * tune_.minutes * share_of_time, stop};
+    if (is_spread()) return spread(phase);
+    const std::stop_callback on_stop(control_.stop, [&] { stop.request_stop(); });
+    ThreadPool& pool = team_.pool();
     pool.run(pool.size(), [&](int) { work(phase); });
   }
 
@@ -187,6 +212,7 @@ class Search {
   // Waits while the only runs left depend on running ones.
   std::optional<Run> take(const Phase& phase) {
     std::unique_lock lock(mutex_);
+    if (is_spread()) return take_assigned(phase, lock);
     while (!phase.stop.stop_requested()) {
       const std::optional<Run> run = phase.next();
       if (!run) {
@@ -237,15 +263,116 @@ class Search {
   void keep(const Run& run, const std::optional<TuneRun>& finished, const Phase& phase) {
     {
       const std::lock_guard lock(mutex_);
+      if (is_spread()) {
+        --in_hand_;
+        if (finished) to_tell_ += line_of(*finished);
+        return;
+      }
       --running_;
       changed_.notify_all();
       if (!finished) return;
-      runs_.push_back(*finished);
-      know(*finished);
-      finish(run, finished->valid_metric);
-      record(*finished);
+      add(run, *finished);
     }
     tell(&*finished, phase);
+  }
+
+  void add(const Run& run, const TuneRun& finished) {
+    runs_.push_back(finished);
+    know(finished);
+    finish(run, finished.valid_metric);
+    record(finished);
+  }
+
+  // Over ranks, every one of them keeps the whole search in mind. A beat of all ranks tells what is
+  // finished and how many threads are free; then each knows who trains what comes next.
+
+  bool is_spread() { return team_.ranks() != nullptr; }
+
+  // One thread more keeps time with the other ranks.
+  void spread(const Phase& phase) {
+    ThreadPool threads(team_.pool().size() + 1);
+    is_over_ = false;
+    threads.run(threads.size(), [&](int task) {
+      if (task > 0) return work(phase);
+      try {
+        while (!beat(phase, threads.size() - 1)) std::this_thread::sleep_for(kBeat);
+      } catch (...) {
+        end(phase);
+        throw;
+      }
+      end(phase);
+    });
+    hear(phase, 0);  // of runs that ended while the time did
+    assigned_.clear();
+    in_hand_ = running_ = 0;
+  }
+
+  void end(const Phase& phase) {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+    phase.stop.request_stop();
+    changed_.notify_all();
+  }
+
+  std::optional<Run> take_assigned(const Phase& phase, std::unique_lock<std::mutex>& lock) {
+    changed_.wait(lock,
+                  [&] { return !assigned_.empty() || is_over_ || phase.stop.stop_requested(); });
+    if (assigned_.empty() || phase.stop.stop_requested()) return std::nullopt;
+    const Run run = assigned_.front();
+    assigned_.pop_front();
+    return run;
+  }
+
+  // Tells and hears what is finished; returns how many threads each rank has free.
+  std::vector<int> hear(const Phase& phase, int threads) {
+    std::string own;
+    {
+      const std::lock_guard lock(mutex_);
+      const bool time_is_over =
+          phase.end > 0 && watch_.seconds() >= phase.end && defaults_known_ && team_.is_first();
+      own = fmt::format("{}{:9}", time_is_over ? 1 : 0, threads - in_hand_);
+      own += std::exchange(to_tell_, {});
+    }
+    constexpr std::size_t kHead = 10;
+    std::vector<int> free;
+    for (const std::string& told : team_.gather(own)) {
+      free.push_back(std::stoi(told.substr(1, kHead - 1)));
+      if (told[0] == '1') phase.stop.request_stop();
+      for (const TuneRun& run : runs_in(std::string_view(told).substr(kHead))) {
+        {
+          const std::lock_guard lock(mutex_);
+          --running_;
+          add({{run.trial, run.rung}, run.repeat}, run);
+        }
+        tell(&run, phase);
+      }
+    }
+    return free;
+  }
+
+  // Whether there is nothing left to do.
+  bool beat(const Phase& phase, int threads) {
+    if (phase.stop.stop_requested()) return true;  // a training has failed here
+    std::vector<int> free = hear(phase, threads);
+    team_.agree_on_stop();
+    if (team_.stop_requested() || phase.stop.stop_requested()) return true;
+    const std::lock_guard lock(mutex_);
+    while (true) {
+      const auto freest = std::ranges::max_element(free);
+      if (*freest <= 0) return false;
+      const std::optional<Run> run = phase.next();
+      if (!run) return running_ == 0;
+      if (const std::optional<double> known = known_value(*run)) {
+        finish(*run, *known);
+        continue;
+      }
+      ++running_;
+      --*freest;
+      if (freest - free.begin() != team_.ranks()->rank()) continue;
+      ++in_hand_;
+      assigned_.push_back(*run);
+      changed_.notify_one();
+    }
   }
 
   // Failing is no reason to lose the search.
@@ -263,7 +390,8 @@ class Search {
   void tell(const TuneRun* finished, const Phase& phase) {
     const std::lock_guard lock(mutex_);
     const double seconds = watch_.seconds();
-    if (phase.end > 0 && seconds >= phase.end && defaults_known_) phase.stop.request_stop();
+    if (phase.end > 0 && seconds >= phase.end && defaults_known_ && !is_spread())
+      phase.stop.request_stop();
     if (!control_.progress) return;
     control_.progress({.metric = problem_.metric,
                        .runs = runs_,
@@ -277,6 +405,7 @@ class Search {
   const SearchSpace& space_;
   const TuneOptions& tune_;
   const TuneControl& control_;
+  Team& team_;
   const Stopwatch watch_;
   bool confirming_ = false;
 
@@ -290,6 +419,11 @@ class Search {
   bool defaults_known_ = false;
   int running_ = 0;
   bool warned_ = false;
+  // Of ranks:
+  std::deque<Run> assigned_;  // to this one, and not begun
+  int in_hand_ = 0;           // assigned and not finished
+  std::string to_tell_;       // lines of finished runs that the others do not know of
+  bool is_over_ = false;
 };
 
 }  // namespace
@@ -314,10 +448,13 @@ std::vector<TuneRun> ranked(std::span<const TuneRun> runs, Metric metric) {
 
 TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptions& tune_options,
                 const TuneControl& control) {
-  Problem problem = pose(table, options, tune_options, control);
+  validate(options);
+  Team team(options.threads, control.ranks, control.stop);
+  Problem problem = pose(table, options, tune_options, control, team);
   const SearchSpace space(problem.base, tune_options, problem.train_rows, problem.schema);
-  std::vector<TuneTrial> trials = Search(problem, space, tune_options, control).run();
-  const bool stopped = control.stop.stop_requested();
+  std::vector<TuneTrial> trials = Search(problem, space, tune_options, control, team).run();
+  team.agree_on_stop();
+  const bool stopped = team.stop_requested();
   if (stopped && trials.empty()) {
     throw Error(ErrorKind::stopped,
                 "stopped before the first training of the search had ended: there is no model yet");
@@ -329,7 +466,8 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
                     .trained = train(table, best,
                                      {.valid = control.valid,
                                       .progress = control.final_progress,
-                                      .stop = stopped ? std::stop_token() : control.stop}),
+                                      .stop = stopped ? std::stop_token() : control.stop,
+                                      .ranks = control.ranks}),
                     .stopped = stopped};
   for (const Dimension& dimension : space.dimensions())
     result.search.push_back(to_string(dimension));

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -19,6 +20,7 @@
 #include "model/model_file.h"
 #include "search/problem.h"
 #include "train/presets.h"
+#include "train/thread_ranks.h"
 #include "train/train_on.h"
 
 namespace espalier {
@@ -78,6 +80,7 @@ class Tune : public testing::Test {
 
   const TemporaryFolder folder_;
   const std::string results_ = (folder_ / "runs.jsonl").string();
+  std::vector<std::string> written_;
 };
 
 TEST_F(Tune, OneTrialIsTheDefaultsAndTheModelThatOfTrain) {
@@ -125,6 +128,46 @@ TEST_F(Tune, ATrialIsNotTrainedTwiceWithTheSameEpochs) {
   EXPECT_EQ(lines().size(), 1u + 7u);
   EXPECT_EQ(texts_of(search().trials), texts_of(result.trials));
   EXPECT_EQ(lines().size(), 1u + 7u);
+}
+
+// The first rank has the file; a second search finds all that it needs there.
+TEST_F(Tune, RanksDivideTheTrialsAndTheResultIsTheSame) {
+  TrainOptions options = loan_options(1);
+  options.epochs = 3;
+  options.ensemble = 1;
+  const TuneOptions search = {.trials = 6, .confirm = 2};
+  const TuneResult alone = tune(loans(), options, search);
+  for (const int size : {3, 2}) {
+    on_ranks(size, [&](Ranks& ranks) {
+      const std::string own = ranks.rank() == 0 ? results_ : (folder_ / "none").string();
+      const TuneResult result = tune(loans(), options, search, {.results = own, .ranks = &ranks});
+      EXPECT_EQ(texts_of(result.trials), texts_of(alone.trials)) << size;
+      EXPECT_EQ(bytes_of(result.trained) == bytes_of(alone.trained), true) << size;
+    });
+    EXPECT_FALSE(fs::exists(folder_ / "none"));
+    if (size == 3) written_ = lines();
+    EXPECT_EQ(lines(), written_);
+  }
+  EXPECT_GT(written_.size(), 1u + 6u);
+}
+
+TEST_F(Tune, OneRankIsAskedToStopAndAllTrainTheBestSoFar) {
+  TrainOptions options = loan_options(1);
+  options.epochs = 3;
+  options.ensemble = 1;
+  std::atomic<int> stopped = 0;
+  on_ranks(2, [&](Ranks& ranks) {
+    std::stop_source stop;
+    const auto progress = [&](const TuneProgress& told) {
+      if (ranks.rank() == 1 && told.runs.size() >= 2) stop.request_stop();
+    };
+    const TuneResult result =
+        tune(loans(), loan_options(1), {.trials = 20},
+             {.progress = progress, .stop = stop.get_token(), .results = {}, .ranks = &ranks});
+    EXPECT_LT(result.trials.size(), 20u);
+    stopped += result.stopped;
+  });
+  EXPECT_EQ(stopped, 2);
 }
 
 TEST_F(Tune, TheResultDoesNotDependOnTheThreads) {
@@ -299,7 +342,8 @@ TEST_F(Tune, FoldsJudgeEachRowOnceAndTheFinalModelTrainsOnAll) {
 }
 
 TEST_F(Tune, AFoldTrainsAsTablesOfItsRowsWould) {
-  Problem problem = pose(loans(), loan_options(), {.folds = 3}, {});
+  Team team(2);
+  Problem problem = pose(loans(), loan_options(), {.folds = 3}, {}, team);
   deal_folds(problem, 1);
   EXPECT_EQ(problem.folds.size(), 2u);
   for (const Split& fold : problem.folds[1]) {
