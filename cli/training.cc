@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "espalier/text.h"
 #include "flags.h"
@@ -174,6 +176,16 @@ Certificate save_proven(const Model& model, const std::string& path) {
   return proof;
 }
 
+// Names and what belongs to them, below each other.
+static std::string in_columns(const std::vector<std::pair<std::string, std::string>>& lines) {
+  std::size_t width = 0;
+  for (const auto& line : lines) width = std::max(width, line.first.size());
+  std::string text;
+  for (const auto& [name, value] : lines)
+    text += fmt::format("{}{:<{}}  {}", text.empty() ? "" : "\n", name, width, value);
+  return text;
+}
+
 std::string summary_text(const TrainResult& result, const Certificate& proof,
                          const std::string& path) {
   const Schema& schema = result.model.schema();
@@ -182,23 +194,24 @@ std::string summary_text(const TrainResult& result, const Certificate& proof,
     metrics += fmt::format("{}{} {:.5g}", metrics.empty() ? "" : ", ", to_word(metric), value);
   }
   const bool is_ensemble = result.model.num_members() > 1;
-  std::string text =
-      fmt::format("rows          {} to train{}, {} to choose the epoch{}\n", result.train_rows,
-                  is_ensemble ? " each network" : "", result.valid_rows, is_ensemble ? "s" : "");
-  text +=
-      fmt::format("features      {}: {} increasing, {} decreasing\n", schema.features.size(),
-                  count(schema, Monotonicity::increasing), count(schema, Monotonicity::decreasing));
-  text += fmt::format("architecture  {}\n", result.model.architecture());
-  text += fmt::format("parameters    {}\n", result.model.num_parameters());
+  std::vector<std::pair<std::string, std::string>> lines = {
+      {"rows",
+       fmt::format("{} to train{}, {} to choose the epoch{}", result.train_rows,
+                   is_ensemble ? " each network" : "", result.valid_rows, is_ensemble ? "s" : "")},
+      {"features", fmt::format("{}: {} increasing, {} decreasing", schema.features.size(),
+                               count(schema, Monotonicity::increasing),
+                               count(schema, Monotonicity::decreasing))},
+      {"architecture", result.model.architecture()},
+      {"parameters", fmt::format("{}", result.model.num_parameters())}};
   for (const auto& [setting, value, why] : result.choices)
-    text += fmt::format("{:<13} {}: {}\n", setting, escape_controls(value), why);
-  text += fmt::format("best epoch    {}{}\n", best_text(result),
-                      result.stopped ? ", stopped early" : "");
-  if (!metrics.empty()) text += fmt::format("validation    {}\n", metrics);
-  text += fmt::format("time          {:.1f} s{}\n", result.seconds, search_text(result));
-  text += fmt::format("proof         {} inequalities, {} violated, tolerance 0\n",
-                      proof.inequalities, proof.violations);
-  return text + fmt::format("model         {}", path);
+    lines.emplace_back(setting, fmt::format("{}: {}", escape_controls(value), why));
+  lines.emplace_back("best epoch", best_text(result) + (result.stopped ? ", stopped early" : ""));
+  if (!metrics.empty()) lines.emplace_back("validation", metrics);
+  lines.emplace_back("time", fmt::format("{:.1f} s{}", result.seconds, search_text(result)));
+  lines.emplace_back("proof", fmt::format("{} inequalities, {} violated, tolerance 0",
+                                          proof.inequalities, proof.violations));
+  lines.emplace_back("model", path);
+  return in_columns(lines);
 }
 
 Json summary_json(const TrainResult& result, const Certificate& proof, const std::string& path) {

@@ -74,8 +74,9 @@ void expect_same_for_all_pieces(const std::string& text, const CsvOptions& optio
     for (const std::size_t block : {std::size_t{1}, std::size_t{7}, piece}) {
       const Seen seen = in_pieces(text, options, piece, block);
       ASSERT_EQ(seen.error, wanted.error) << piece << " bytes of\n" << text;
-      if (wanted.error.empty())
+      if (wanted.error.empty()) {
         ASSERT_EQ(seen.cells, wanted.cells) << piece << " bytes of\n" << text;
+      }
     }
   }
 }
