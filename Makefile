@@ -31,6 +31,8 @@ FUZZERS = csv model config architecture tune table
 # ON: the program trains on the processes of mpirun. Empty: as it was configured last, OFF at first.
 MPI ?=
 MPI_PACKAGES = libopenmpi-dev openmpi-bin
+# Ranks that `make test-mpi` kills.
+KILLS ?= 10
 # A folder that is configured already keeps its tests, a new one does without them.
 configure_release = cmake --preset release --log-level=WARNING \
   $$([ -e build/CMakeCache.txt ] || echo -DESPALIER_BUILD_TESTS=OFF) $(MPI:%=-DESPALIER_MPI=%)
@@ -39,7 +41,7 @@ say = @printf '\n== %s\n' "$(1)"
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz test-arm64 \
-        test-page test-all fuzz coverage wheel bench bench-peers bench-accuracy bench-elsewhere \
+        test-mpi test-page test-all fuzz coverage wheel bench bench-peers bench-accuracy bench-elsewhere \
         bench-promises bench-objectives reproduce format format-check install clean
 
 help:  ## this list
@@ -62,9 +64,9 @@ demo: build  ## from a made-up table of loans to a proven model
 
 test: test-release test-python test-asan test-fuzz  ## all fast tests, Python's too; again under sanitizers; some fuzzing
 
-test-all:  ## every test, the long ones too, the page in a browser, the sdist, the thread sanitizer, and arm64 under qemu
+test-all:  ## every test, the long ones too, the page in a browser, the sdist, mpirun, the thread sanitizer, and arm64 under qemu
 	@$(MAKE) --no-print-directory test-release LABELS=
-	@$(MAKE) --no-print-directory test-python test-page test-sdist test-asan test-tsan test-fuzz \
+	@$(MAKE) --no-print-directory test-python test-page test-sdist test-mpi test-asan test-tsan test-fuzz \
 	  test-arm64
 
 test-release: test-deps
@@ -115,6 +117,19 @@ test-page: build  ## the page of `espalier report` in Chromium
 test-sdist: installed-wheel
 	$(call say,Testing the sdist)
 	@build/python/bin/python -m pytest -q -m sdist
+
+# Leaves the program without MPI, as it was.
+test-mpi: test-deps installed-wheel  ## the program under mpirun: the bytes of any number of ranks, ranks that are killed
+	@tools/install_deps.sh $(MPI_PACKAGES)
+	$(call say,Building with MPI)
+	@cmake --preset release --log-level=WARNING -DESPALIER_BUILD_TESTS=ON -DESPALIER_MPI=ON
+	@cmake --build --preset release --target espalier_cli espalier_c
+	$(call say,Testing under mpirun)
+	@$(pip) install --quiet mpi4py
+	@ESPALIER_KILLS=$(KILLS) ESPALIER_PYTHON=$(CURDIR)/build/python/bin/python \
+	  tests/mpi_test.py build/espalier build/libespalier.so
+	@cmake --preset release --log-level=WARNING -DESPALIER_MPI=OFF
+	@cmake --build --preset release --target espalier_cli
 
 test-asan test-tsan: test-%: test-deps
 	$(call say,Building with the $* preset)

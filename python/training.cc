@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <type_traits>
@@ -16,6 +17,7 @@
 
 #include "arrow.h"
 #include "espalier/error.h"
+#include "espalier/ranks.h"
 #include "espalier/train.h"
 #include "espalier/tune.h"
 #include "interrupts.h"
@@ -131,14 +133,54 @@ const Table* table_of(const BorrowingTable* table) {
   return table != nullptr ? &table->table : nullptr;
 }
 
+// The ranks of espalier._ranks.Ranks. Whoever destroys one has the GIL.
+class PythonRanks : public Ranks {
+ public:
+  explicit PythonRanks(nb::object ranks)
+      : ranks_(std::move(ranks)),
+        rank_(nb::cast<int>(ranks_.attr("rank"))),
+        size_(nb::cast<int>(ranks_.attr("size"))) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  void exchange(std::span<const std::span<const std::byte>> send,
+                std::span<const std::span<std::byte>> receive) override {
+    const nb::gil_scoped_acquire gil;
+    nb::list to_send, to_receive;
+    for (const auto& message : send)
+      to_send.append(view(const_cast<std::byte*>(message.data()), message.size(), PyBUF_READ));
+    for (const auto& message : receive)
+      to_receive.append(view(message.data(), message.size(), PyBUF_WRITE));
+    ranks_.attr("exchange")(to_send, to_receive);
+  }
+
+ private:
+  static nb::object view(std::byte* data, std::size_t size, int flags) {
+    static std::byte nothing{};  // a view of no bytes has an address, too
+    return nb::steal(PyMemoryView_FromMemory(reinterpret_cast<char*>(size > 0 ? data : &nothing),
+                                             static_cast<Py_ssize_t>(size), flags));
+  }
+
+  const nb::object ranks_;
+  const int rank_, size_;
+};
+
+std::unique_ptr<Ranks> ranks_of(nb::object ranks) {
+  if (ranks.is_none()) return nullptr;
+  return std::make_unique<PythonRanks>(std::move(ranks));
+}
+
 // With a checkpoint, what Python raises first ends training as a stop does, so that the checkpoint
 // is of the last step.
 nb::dict train_model(BorrowingTable& table, const std::string& options_json, BorrowingTable* valid,
                      nb::object progress, nb::callable warn, const nb::bytes& folder,
-                     double checkpoint_seconds, bool resume, const nb::bytes& scratch) {
+                     double checkpoint_seconds, bool resume, const nb::bytes& scratch,
+                     nb::object communicator) {
   const std::string checkpoint = to_string(folder);
   TrainOptions options;
   apply_json(options, options_json, "options");
+  const std::unique_ptr<Ranks> ranks = ranks_of(std::move(communicator));
   std::stop_source stop;
   Caller caller(std::move(progress), stop);
   std::optional<nb::python_error> raised;
@@ -159,7 +201,8 @@ nb::dict train_model(BorrowingTable& table, const std::string& options_json, Bor
                              .checkpoint = checkpoint,
                              .checkpoint_seconds = checkpoint_seconds,
                              .resume = resume,
-                             .scratch = to_string(scratch)};
+                             .scratch = to_string(scratch),
+                             .ranks = ranks.get()};
   std::optional<TrainResult> result;
   try {
     const nb::gil_scoped_release unlocked;
@@ -199,17 +242,19 @@ nb::dict to_dict(const TuneProgress& progress) {
 nb::dict tune_model(const BorrowingTable& table, const std::string& options_json,
                     BorrowingTable* valid, const TuneOptions& tune_options,
                     const nb::bytes& results, nb::object progress, nb::object final_progress,
-                    nb::callable warn) {
+                    nb::callable warn, nb::object communicator) {
   TrainOptions options;
   apply_json(options, options_json, "options");
   validate(tune_options);
+  const std::unique_ptr<Ranks> ranks = ranks_of(std::move(communicator));
   const std::stop_source stop;
   Caller search(std::move(progress), stop), training(std::move(final_progress), stop);
   TuneControl control{.valid = table_of(valid),
                       .final_progress = std::ref(training),
                       .warning = warning_to(warn),
                       .stop = stop.get_token(),
-                      .results = to_string(results)};
+                      .results = to_string(results),
+                      .ranks = ranks.get()};
   control.progress = [&](const TuneProgress& now) {
     search.tell(now.finished != nullptr, [&] { return to_dict(now); });
   };
@@ -246,10 +291,10 @@ void define_training(nb::module_& m) {
   m.def("train_fields", &fields_of<TrainOptions>);
   m.def("tune_fields", &fields_of<TuneOptions>);
   m.def("train", &train_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg(), nb::arg());
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.def("remove_checkpoint", [](const nb::bytes& folder) { remove_checkpoint(to_string(folder)); });
   m.def("tune", &tune_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
-        nb::arg().none(), nb::arg().none(), nb::arg());
+        nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg().none());
 }
 
 }  // namespace espalier

@@ -5,6 +5,7 @@
 #
 #   bench/scaling/ranks.py [--rows 200000] [--rounds 5] [--ranks 1 2 4]
 #   bench/scaling/ranks.py --network    # as root: two ranks in two network namespaces, over TCP
+#   bench/scaling/ranks.py --paper      # what more machines would bring on 10 Gbit/s: the formula
 import argparse
 import contextlib
 import json
@@ -111,13 +112,46 @@ def over_network(table):
     print("same bytes:", "yes" if alone["bytes"] == together["bytes"] else "NO")
 
 
+# Of one thread on dln(40x4): seconds a row of a gradient, seconds of Adam and the projection.
+ROW, UPDATE = 1.1e-6, 70e-6
+# 10 Gbit/s; seconds until an exchange of small messages is over, of which a step has three, and seconds
+# that each message takes its sender.
+BYTES_A_SECOND, EXCHANGE, MESSAGE = 1.25e9, 30e-6, 1e-6
+
+
+def step_seconds(machines, parameters, batch, threads, shards=None):
+    """The formula of docs/scaling.md."""
+    busy = min(machines, shards or machines)
+    work = ROW * batch / threads / busy + UPDATE
+    if machines == 1:
+        return work
+    sent = 8 * parameters * (machines - 1) / machines
+    return work + sent / BYTES_A_SECOND + 3 * (EXCHANGE + MESSAGE * (machines - 1))
+
+
+def on_paper():
+    machines = (2, 4, 8, 16, 32, 64)
+    print("| parameters | rows a step | threads | shards |", " | ".join(map(str, machines)), "|")
+    print("| --- " * (4 + len(machines)) + "|")
+    for parameters, batch, threads in ((9000, 4096, 1), (9000, 4096, 16), (9000, 65536, 16),
+                                       (9000, 2**20, 16)):
+        for shards in (8, 64):
+            one = step_seconds(1, parameters, batch, threads)
+            gains = [one / step_seconds(m, parameters, batch, threads, shards) for m in machines]
+            print(f"| {parameters:,} | {batch:,} | {threads} | {shards} |",
+                  " | ".join(f"{gain:.1f}" for gain in gains), "|")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--network", action="store_true")
+    parser.add_argument("--paper", action="store_true")
     args = parser.parse_args()
+    if args.paper:
+        return on_paper()
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "loans.csv"
         tables.simulate(table, args.rows, 1, 9, 1)

@@ -18,6 +18,7 @@ from ._explanations import Reason
 from ._model import AdverseWord, Model, Warning, reasons_of
 from ._params import options_json, path_bytes, real_number, seed_of, threads_of
 from ._progress import progress_of
+from ._ranks import ranks_of
 from ._sklearn import BaseEstimator, NotFittedError
 from ._tables import Input, as_text, default_names, is_frame, read_table, rows_of
 
@@ -74,7 +75,7 @@ class _MonotonicEstimator(BaseEstimator):
 
     def _fit(self, X: Any, y: Any, beside: Beside, eval_set: Any, callback: Any,
              progress: bool, checkpoint: Any, checkpoint_seconds: float, resume: bool,
-             cache: Any) -> Any:
+             cache: Any, communicator: Any) -> Any:
         if isinstance(y, str):
             posed = self._pose_batches(X, y, beside, eval_set, cache)
         elif cache is not None:
@@ -86,11 +87,14 @@ class _MonotonicEstimator(BaseEstimator):
         if resume and not folder:
             raise _core.Error("resume: wanted a checkpoint, the folder of the earlier fit")
         seconds = real_number(checkpoint_seconds, "checkpoint_seconds")
-        with progress_of(callback, progress) as report:
+        with progress_of(callback, progress) as report, ranks_of(communicator) as ranks:
+            if ranks is not None:
+                ranks.share_seed(posed.options)
             result = _core.train(posed.table, options_json(posed.options), posed.valid, report,
-                                 _warn, folder, seconds, bool(resume), posed.scratch)
+                                 _warn, folder, seconds, bool(resume), posed.scratch, ranks)
         self._keep(result, posed)
-        if folder and not result["stopped"]:
+        is_first = ranks is None or ranks.rank == 0
+        if folder and is_first and not result["stopped"]:
             _core.remove_checkpoint(folder)
         return self
 

@@ -13,6 +13,7 @@ from ._base import Beside, Posed, _MonotonicEstimator, _warn
 from ._arguments import values_of
 from ._params import options_json, path_bytes, real_number, whole_number
 from ._progress import progress_of, search_progress_of
+from ._ranks import ranks_of
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, exposure:
          minutes: float = 0, confirm: int = 3, folds: int = 0,
          search: Mapping[str, Sequence[Any]] | Sequence[str] = (), fix: Sequence[str] = (),
          results: str | os.PathLike[str] | None = None, callback: Any = None,
-         progress: bool = False) -> Tuning:
+         progress: bool = False, communicator: Any = None) -> Tuning:
     """Searches for better settings than an estimator has, and fits one with the best of them.
 
     It is the command ``espalier tune``: the same table, settings and number of trials end in the
@@ -72,6 +73,8 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, exposure:
     callback : called after each finished training with a dictionary; what is true ends the search,
         and the best settings so far are fitted
     progress : shows tqdm bars
+    communicator : of mpi4py, whose processes divide the trials; see `fit`. The first has the
+        results
 
     Examples
     --------
@@ -94,10 +97,12 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, exposure:
                                 confirm=_count(confirm, "confirm"), folds=_count(folds, "folds"),
                                 search=_ranges(search), fix=_texts(fix, "fix"))
     with (search_progress_of(callback, progress, minutes) as report,
-          progress_of(None, progress) as final_report):
+          progress_of(None, progress) as final_report, ranks_of(communicator) as ranks):
+        if ranks is not None:
+            ranks.share_seed(posed.options)
         result = _core.tune(posed.table, options_json(posed.options), posed.valid, options,
                             b"" if results is None else path_bytes(results), report, final_report,
-                            _warn)
+                            _warn, ranks)
     tuned._keep(result, posed)
     used = json.loads(result["options"])
     tuned.set_params(**{name: used[name] for name, value in posed.options.items()
