@@ -131,8 +131,10 @@ class Runner {
                        {"search", search.search},
                        {"fix", search.fix}};
     std::optional<Json> found = records_.find(work);
+    const int threads = options.threads, ensemble = options.ensemble;
     if (!found) {
       const auto start = std::chrono::steady_clock::now();
+      options.ensemble = 1;
       const TuneResult result =
           tune(sample.train, options, search,
                {.valid = sample.valid, .results = records_.file_of_parts(work)});
@@ -141,9 +143,9 @@ class Runner {
       records_.keep(work, *found);
     }
     row.tune_seconds += found->at("seconds").get<double>();
-    const int threads = options.threads;
     apply_json(options, found->at("options").dump(), "settings of tune");
     options.threads = threads;
+    options.ensemble = ensemble;
     return options;
   }
 

@@ -32,10 +32,9 @@ std::string value_text(const Json& value) {
 
 // "learning_rate 0.02, lattices 40"; the epochs are a number of the run
 std::string settings_text(const TuneRun& run) {
-  if (run.trial == 1) return "the defaults";
   Json settings = Json::parse(run.settings);
   settings.erase("epochs");
-  std::string text;
+  std::string text = run.trial == 1 ? "the defaults" : "";
   for (const auto& [name, value] : settings.members())
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value_text(value));
   return text;

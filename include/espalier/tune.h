@@ -4,12 +4,14 @@
 //   auto result = espalier::tune(table, {.label = "default"}, {.minutes = 10});
 //   result.trained.model.save("loan.esp");
 //
-// A trial is a draw of settings; the first one is the defaults. Trials compete in brackets
+// A trial is a draw of settings; the first one is the defaults, with all that train() chooses by its
+// validation rows. Trials compete in brackets
 // (successive halving): all are trained with a ninth of their epochs, the best third of them with a
 // third, the best third of those with all. Each of these runs is a whole training whose learning
 // rate falls to its end, so the best run of all leads, with the epochs that it had. The best of
 // many is the best partly by luck: the leaders and the defaults are then trained again with other
-// seeds and judged on other rows, and the mean of that decides.
+// seeds and judged on other rows. The best leader wins that is better than the defaults there by more
+// than one standard error of the paired differences; if none is, the defaults stay.
 #pragma once
 
 #include <functional>
@@ -30,12 +32,14 @@ namespace espalier {
 struct TuneOptions {
   /// How many draws, the defaults among them. 0: as many as the time allows, 28 if it has no end.
   int trials = 0;
-  /// After this long no training goes on but the final one; the search has three quarters of it, to
-  /// confirm the rest. 0: no end.
+  /// After this long no training goes on but the final one; of what is left when the first trial is
+  /// trained the search has 60 %, to confirm the rest. What could not be confirmed is not searched.
+  /// 0: no end.
   double minutes = 0;
   /// How often the three best trials and the defaults are trained again, each time with another
-  /// seed and other validation rows or folds. 0: the best run wins.
-  int confirm = 3;
+  /// seed and other validation rows or folds. 0: the best run wins. -1 chooses: 3, and 10 below 5,000
+  /// training rows.
+  int confirm = -1;
   /// Judge by k-fold cross-validation instead of one set of validation rows; for small tables.
   int folds = 0;
   /// "learning_rate=0.003:0.1:log", "lattices=20:120", "keypoints=distinct:quantile".
@@ -59,9 +63,9 @@ void visit_fields(Options& o, Visitor&& visit) {
         o.minutes);
   visit(Field{"confirm",
               "how often the three best trials and the defaults are trained again, with another "
-              "seed and other validation rows each time, whose mean then decides; 0: the best "
-              "trial wins",
-              0, 1000},
+              "seed and other validation rows each time; one that is clearly better there wins; 0: "
+              "the best trial wins; -1 chooses: 3, below 5,000 training rows 10",
+              -1, 1000, /*chooses=*/-1},
         o.confirm);
   visit(Field{"folds",
               "judge by cross-validation with this many folds, each time by the last epoch, and "
@@ -121,20 +125,21 @@ struct TuneControl {
 /// What is known of a trial.
 struct TuneTrial {
   TuneRun run;  ///< its best
-  /// The mean metric of the repeats that confirm it; NaN if it has none, or one of them diverged.
+  /// The mean metric of the repeats that confirm it; NaN if it has not all, or one of them diverged.
   double confirmed = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct TuneResult {
-  std::vector<TuneTrial> trials;    ///< best first: those that were confirmed before the others
-  TrainResult trained;              ///< with the settings of the first of them; of the defaults
-                                    ///< if there is none
+  std::vector<TuneTrial> trials;  ///< the one that won, then those that were confirmed, best first
+  TrainResult trained;            ///< with the settings of the first of them; of the defaults
+                                  ///< if there is none
   std::vector<std::string> search;  ///< every range, as TuneOptions::search writes it
   bool stopped = false;             ///< by the stop token
 };
 
 /// Searches on options.threads threads, a training on each, from `options`, which are the first
-/// trial. A setting that they change from its default is searched only if TuneOptions::search names
+/// trial. Where they leave the ensemble open, the final model has five networks, or as many as train
+/// within the time of the search, but no fewer than train() would choose. A setting that they change from its default is searched only if TuneOptions::search names
 /// it. The draws depend on the seed and nothing else; with a number of trials and no limit of time
 /// so does the result. Throws Error (argument, data) for options, ranges or a table that cannot be
 /// used, Error (argument, file, format) for results that cannot, Error (diverged) if the first

@@ -44,15 +44,17 @@ class Tuning:
 
 def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None,
          offset: Any = None, eval_set: Any = None, trials: int = 0,
-         minutes: float = 0, confirm: int = 3, folds: int = 0,
+         minutes: float = 0, confirm: int | None = None, folds: int = 0,
          search: Mapping[str, Sequence[Any]] | Sequence[str] = (), fix: Sequence[str] = (),
          results: str | os.PathLike[str] | None = None, callback: Any = None,
          progress: bool = False, communicator: Any = None) -> Tuning:
     """Searches for better settings than an estimator has, and fits one with the best of them.
 
     It is the command ``espalier tune``: the same table, settings and number of trials end in the
-    same model file. The estimator that is given is not changed; its parameters are the first trial,
-    and those that differ from the defaults are searched only if `search` names them.
+    same model file. The estimator that is given is not changed; the model that `fit` would give is
+    the first trial, and parameters that differ from the defaults are searched only if `search`
+    names them. Where `ensemble` is left open, the final model has five networks, or as many as
+    train within `minutes`.
 
     Parameters
     ----------
@@ -62,7 +64,8 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, exposure:
     minutes : how long to search and confirm; the final training comes on top. 0: until all trials
         are done
     confirm : how often the three best trials and the first are trained again, with other seeds and
-        validation rows, whose mean then decides; 0: the best trial wins
+        validation rows; one that is clearly better there wins, else the first; 0: the best trial
+        wins; None: 3 times, below 5,000 training rows 10
     folds : judge by cross-validation with this many folds; 0: by validation rows
     search : settings to draw in every trial: {"learning_rate": (0.003, 0.1, "log"),
         "lattices": (20, 120), "keypoints": ["distinct", "quantile"]}, or texts as on the command
@@ -94,7 +97,8 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, exposure:
     posed: Posed = tuned._pose(X, y, Beside(sample_weight, exposure, offset), eval_set)
     options = _core.TuneOptions(trials=_count(trials, "trials"),
                                 minutes=real_number(minutes, "minutes"),
-                                confirm=_count(confirm, "confirm"), folds=_count(folds, "folds"),
+                                confirm=-1 if confirm is None else _count(confirm, "confirm"),
+                                folds=_count(folds, "folds"),
                                 search=_ranges(search), fix=_texts(fix, "fix"))
     with (search_progress_of(callback, progress, minutes) as report,
           progress_of(None, progress) as final_report, ranks_of(communicator) as ranks):

@@ -30,6 +30,9 @@ constexpr std::string_view kNotSearched[] = {"task",     "max_categories", "clas
                                              "metric",   "valid_fraction", "ensemble",
                                              "patience", "seed",           "threads"};
 
+// How many of the pairs of columns that stand out are used.
+constexpr Field kPairs = {"pairs", "how many pairs of columns", 0, 1000};
+
 bool contains(std::span<const std::string_view> list, std::string_view name) {
   return std::ranges::find(list, name) != list.end();
 }
@@ -58,6 +61,7 @@ const std::vector<Searchable>& searchables() {
     std::vector<Searchable> list;
     collect(TrainOptions(), list);
     collect(Shape(), list);
+    list.push_back({kPairs, true, true, {}, false});
     return list;
   }();
   return all;

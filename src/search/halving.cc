@@ -13,8 +13,8 @@ int epochs_at_rung(int epochs, int rung) {
 }
 
 bool Halving::open_bracket() {
-  const int first = 2 + kBracket * static_cast<int>(brackets_.size());
-  const int last = trials_ == 0 ? first + kBracket - 1 : std::min(first + kBracket - 1, trials_);
+  const int first = 2 + bracket_ * static_cast<int>(brackets_.size());
+  const int last = trials_ == 0 ? first + bracket_ - 1 : std::min(first + bracket_ - 1, trials_);
   if (last < first) return false;
   Bracket& bracket = brackets_.emplace_back();
   for (int trial = first; trial <= last; ++trial) bracket[0].trials.push_back(trial);
@@ -36,7 +36,7 @@ std::optional<Job> Halving::next() {
 
 void Halving::finish(const Job& job, double loss) {
   if (job.trial == 1) return;
-  Bracket& bracket = brackets_[static_cast<std::size_t>(job.trial - 2) / kBracket];
+  Bracket& bracket = brackets_[static_cast<std::size_t>((job.trial - 2) / bracket_)];
   Rung& rung = bracket[static_cast<std::size_t>(job.rung - 1)];
   rung.finished.emplace_back(std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss,
                              job.trial);

@@ -2,7 +2,7 @@
 // Successive halving: which run comes next.
 //
 // Trial 1, the defaults, runs once, with all its epochs, before everything else. The others compete
-// in brackets of kBracket: the best third of a rung, at least one, goes on to the next. A rung is
+// in brackets of kBracket, or of fewer: the best third of a rung, at least one, goes on to the next. A rung is
 // decided when all of it is finished, so who goes on depends on no clock; while it is not, the next
 // bracket keeps the threads busy.
 #pragma once
@@ -31,8 +31,8 @@ struct Job {
 
 class Halving {
  public:
-  /// Trials in all; 0: without end.
-  explicit Halving(int trials) : trials_(trials) {}
+  /// Trials in all, 0: without end; and of a bracket.
+  explicit Halving(int trials, int bracket = kBracket) : trials_(trials), bracket_(bracket) {}
 
   /// The next one to run; nothing if all that is left waits for others to finish.
   std::optional<Job> next();
@@ -51,6 +51,7 @@ class Halving {
   bool open_bracket();
 
   const int trials_;
+  const int bracket_;
   bool defaults_started_ = false;
   std::vector<Bracket> brackets_;
 };

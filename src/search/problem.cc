@@ -81,22 +81,28 @@ void deal_folds(Problem& problem, int repeat) {
 Problem pose(const Table& table, const TrainOptions& options, const TuneOptions& tune,
              const TuneControl& control, Team& team) {
   check(options, tune, control);
-  TrainOptions base = options;
-  if (tune.folds > 0) base.valid_fraction = 0;
   const TrainControl once = {
       .valid = control.valid, .warning = control.warning, .stop = control.stop};
-  Prepared prepared = prepare({.table = table}, base, once);
+  Prepared prepared = prepare({.table = table}, options, once);
   require_same_on_all_ranks(prepared, team);
   if (tune.folds == 0 && prepared.valid.num_rows == 0)
     throw Error(ErrorKind::data,
                 fmt::format("{}: no rows are left to choose settings on", table.name));
-  settle_interactions(base.interactions, prepared, team, once);
-  base.interactions = prepared.options->interactions;
+  settle_interactions(options.interactions, prepared, team, once);
+  TrainOptions plain = options;
+  plain.ensemble = 1;
+  plain.interactions = prepared.options->interactions;
+  TrainOptions base = plain;
+  base.ensemble = options.ensemble;
+  if (tune.folds > 0) base.valid_fraction = 0;
   Problem problem{.table = table,
                   .valid = control.valid,
                   .num_folds = tune.folds,
                   .folds = {},
+                  .plain = std::move(plain),
                   .base = std::move(base),
+                  .open = prepared.open,
+                  .pairs = prepared.pairs,
                   .metric = prepared.options->metric,
                   .schema = prepared.schema,
                   .train_rows = prepared.train.num_rows,

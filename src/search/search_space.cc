@@ -37,7 +37,8 @@ bool contains(const Strings& list, const std::string& text) {
 // A range as far as the setting allows it.
 Dimension range_of(const char* name, double low, double high, bool logarithmic = true) {
   const Searchable& setting = find_searchable(name);
-  const double least = std::max(setting.field.min, setting.whole ? 1.0 : 0.0);
+  const double least =
+      std::max(setting.field.min, setting.whole && setting.zero_chooses ? 1.0 : 0.0);
   const auto fit = [&](double value) {
     return std::clamp(few_digits(setting.whole ? std::floor(value) : value), least,
                       setting.field.max);
@@ -73,7 +74,9 @@ Dimensions default_ranges(const SettledOptions& settled, bool is_preset) {
                        settled->weight_decay > 0
                            ? around("weight_decay", settled->weight_decay, 10, 4)
                            : range_of("weight_decay", 0.01, 1),
-                       range_of("calibrator_hessian", 0.0001, 0.1),
+                       settled->calibrator_hessian > 0
+                           ? around("calibrator_hessian", settled->calibrator_hessian, 20, 20)
+                           : range_of("calibrator_hessian", 0.0001, 0.1),
                        range_of("calibrator_laplacian", 0.00001, 0.01),
                        range_of("lattice_laplacian", 0.00001, 0.01),
                        range_of("lattice_torsion", 0.00001, 0.01),
@@ -105,6 +108,11 @@ Dimensions default_sizes(const Architecture& architecture) {
   if (shape.monotone_share > 0 && shape.monotone_share < 1)
     ranges.push_back(range_of("monotone_share", 0.2, 0.8, false));
   return ranges;
+}
+
+Json only(const char* name, const Json& settings) {
+  const Json* const value = settings.find(name);
+  return value ? Json{{name, *value}} : Json::object();
 }
 
 // The size of that name, 0 if the layers have none; nothing if there is no size of that name.
@@ -150,12 +158,12 @@ bool is_felt(std::string_view name, const Architecture& architecture) {
 }  // namespace
 
 SearchSpace::SearchSpace(const TrainOptions& base, const TuneOptions& tune, std::size_t rows,
-                         const Schema& schema)
-    : base_(base), rows_(rows), schema_(schema) {
+                         const Schema& schema, TableChoices chosen)
+    : base_(base), rows_(rows), schema_(schema), chosen_(std::move(chosen)) {
   for (const std::string& name : tune.fix) find_searchable(name);
   add_asked(tune);
   add_defaults(tune);
-  require_buildable(settled(base_));
+  require_buildable(options_of(Json::object()));
   check_end("largest", &Dimension::high);
   check_end("smallest", &Dimension::low);
 }
@@ -208,11 +216,13 @@ void SearchSpace::add_defaults(const TuneOptions& tune) {
     if (is_given || contains(tune.fix, name) || find(name) || !matters(dimension)) return;
     dimensions_.push_back(std::move(dimension));
   };
-  const SettledOptions defaults = settled(base_);
+  const SettledOptions defaults = options_of(Json::object());
   std::ranges::for_each(default_ranges(defaults, is_preset(base_.architecture)), add);
   std::ranges::for_each(default_sizes(parse_architecture(defaults->architecture)), add);
   if (base_.architecture == TrainOptions().architecture)
     add({.name = "architecture", .words = {"dln", "random-lattices"}});
+  if (!chosen_.pairs.empty())
+    add(range_of("pairs", 0, static_cast<double>(chosen_.pairs.size()), false));
 }
 
 void SearchSpace::require_buildable(const SettledOptions& options) const {
@@ -253,8 +263,8 @@ Json SearchSpace::felt(Json settings) const {
 }
 
 Json SearchSpace::draw(int trial) const {
+  if (trial == 1) return chosen_.settings;
   Json settings = Json::object();
-  if (trial == 1) return settings;
   Random random = Random(base_.seed).split(kTrialStream).split(static_cast<std::uint64_t>(trial));
   for (const Dimension& dimension : dimensions_) {
     const bool changes = random.uniform() < kChangeShare;
@@ -268,6 +278,38 @@ SettledOptions SearchSpace::settled(TrainOptions options) const {
   return settle(std::move(options), schema_.label, schema_.features, rows_);
 }
 
+// All but the sizes of layers: what is drawn, before what the table chose.
+SettledOptions SearchSpace::with_choices(Json settings) const {
+  Json kept = chosen_.settings;
+  TrainOptions options = base_;
+  if (const Json* const pairs = settings.find("pairs")) {
+    options.interactions = first_pairs(pairs->get<std::size_t>());
+    settings.erase("pairs");
+  }
+  if (architecture_of(settings) == base_.architecture)
+    settings.erase("architecture");
+  else
+    kept = only("epochs", kept);
+  for (const auto& [name, value] : settings.members()) kept.erase(name);
+  apply_json(options, settings.dump(), "search");
+  TrainOptions chosen = *settled(options);  // first: keypoints follow from the name of a preset
+  apply_json(chosen, kept.dump(), "search");
+  return SettledOptions(std::move(chosen));
+}
+
+// As somebody would write it: that of the base for a larger one that the table chose.
+std::string SearchSpace::architecture_of(const Json& settings) const {
+  const Json* const drawn = settings.find("architecture");
+  const Json* const chosen = chosen_.settings.find("architecture");
+  return !drawn || (chosen && *drawn == *chosen) ? base_.architecture : drawn->string();
+}
+
+Strings SearchSpace::first_pairs(std::size_t count) const {
+  const auto end = static_cast<std::ptrdiff_t>(std::min(count, chosen_.pairs.size()));
+  if (end == 0) return {"none"};
+  return {chosen_.pairs.begin(), chosen_.pairs.begin() + end};
+}
+
 SettledOptions SearchSpace::options_of(const Json& settings) const {
   Json plain = settings;
   Shape shape;
@@ -279,21 +321,29 @@ SettledOptions SearchSpace::options_of(const Json& settings) const {
     plain.erase(field.name);
     has_shape = true;
   });
-  TrainOptions options = base_;
-  apply_json(options, plain.dump(), "search");
   // The layers too: a fold has fewer rows than the final model, but must train the same network.
-  const SettledOptions plain_sizes = settled(options);
+  const SettledOptions plain_sizes = with_choices(plain);
   if (!has_shape) return plain_sizes;
   TrainOptions reshaped = *plain_sizes;
   reshaped.architecture = to_string(reshape(parse_architecture(plain_sizes->architecture), shape,
                                             static_cast<int>(schema_.features.size())));
   // Layers that somebody has written take as many keypoints as they now have.
-  if (!is_preset(options.architecture))
-    reshaped.continuous_keypoints = options.continuous_keypoints;
+  if (!is_preset(architecture_of(settings))) {
+    const Json* const keypoints = settings.find("continuous_keypoints");
+    reshaped.continuous_keypoints = keypoints ? keypoints->get<int>() : base_.continuous_keypoints;
+  }
   return settled(std::move(reshaped));
 }
 
+int SearchSpace::most_networks(const Json& settings) const {
+  const auto preset =
+      find_preset(architecture_of(settings), rows_, schema_.features, schema_.label);
+  return preset ? preset->recipe.ensemble : 1;
+}
+
 std::string SearchSpace::layers_of(const std::string& architecture) const {
+  const Json* const chosen = chosen_.settings.find("architecture");
+  if (chosen && architecture == base_.architecture) return chosen->string();
   TrainOptions options = base_;
   options.architecture = architecture;
   return settled(std::move(options))->architecture;

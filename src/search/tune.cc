@@ -23,19 +23,20 @@
 #include "core/stopwatch.h"
 #include "core/thread_pool.h"
 #include "espalier/error.h"
+#include "search/first_trial.h"
 #include "search/halving.h"
+#include "search/plan.h"
 #include "search/problem.h"
 #include "search/search_space.h"
 #include "search/tune_results.h"
+#include "train/held_out.h"
 #include "train/team.h"
 
 namespace espalier {
 
 namespace {
 
-constexpr int kTrialsWithoutEnd = 1 + kBracket;
 constexpr std::ptrdiff_t kLeaders = 3;          // trials that are confirmed beside the defaults
-constexpr double kShareOfSearch = 0.75;         // of the time; the rest confirms
 constexpr std::chrono::milliseconds kBeat{10};  // of ranks
 
 double loss_of(double metric_value, Metric metric) {
@@ -48,6 +49,25 @@ std::pair<bool, double> place_of(double metric_value, Metric metric) {
   return {is_nan, is_nan ? 0 : loss_of(metric_value, metric)};
 }
 
+std::string line_of(const TuneRun& run, Metric metric) { return format_run(run, metric) + "\n"; }
+
+std::vector<TuneRun> runs_in(std::string_view lines) {
+  std::vector<TuneRun> runs;
+  while (!lines.empty()) {
+    const std::size_t end = lines.find('\n');
+    runs.push_back(parse_run(lines.substr(0, end), "a rank"));
+    lines.remove_prefix(end + 1);
+  }
+  return runs;
+}
+
+// What the first rank's file has.
+std::vector<TuneRun> earlier_runs(const TuneResults& results, Metric metric, Team& team) {
+  std::string lines;
+  for (const TuneRun& run : results.earlier()) lines += line_of(run, metric);
+  return runs_in(team.from_first(lines));
+}
+
 // A training to come: one of the search, or a repeat of one.
 struct Run {
   Job job;
@@ -58,23 +78,34 @@ struct Run {
 class Search {
  public:
   Search(Problem& problem, const SearchSpace& space, const TuneOptions& tune,
-         const TuneControl& control, Team& team)
+         const TuneControl& control, Team& team, const Stopwatch& watch, TuneResults& results,
+         std::vector<TuneRun> earlier, const Plan& plan)
       : problem_(problem),
         space_(space),
         tune_(tune),
         control_(control),
         team_(team),
-        halving_(tune.trials == 0 && tune.minutes == 0 ? kTrialsWithoutEnd : tune.trials),
-        results_(team.is_first() ? control.results : std::string(), problem.fingerprint),
-        runs_(earlier_runs()) {
+        watch_(watch),
+        plan_(plan),
+        halving_(plan.trials, plan.bracket),
+        results_(results),
+        runs_(std::move(earlier)) {
     for (const TuneRun& run : runs_) {
       require_drawn(run);
       know(run);
     }
   }
 
+  // A run that is finished before the search begins.
+  void begin_with(const TuneRun& run) {
+    runs_.push_back(run);
+    know(run);
+    report(&runs_.back());
+    record(run);
+  }
+
   std::vector<TuneTrial> run() {
-    work_in(tune_.confirm > 0 ? kShareOfSearch : 1, [this] { return next_of_search(); });
+    work_in(plan_.search_end, [this] { return next_of_search(); });
     std::vector<TuneTrial> trials;
     for (TuneRun& run : ranked(runs_, problem_.metric)) trials.push_back({.run = std::move(run)});
     if (trials.size() > 1 && tune_.confirm > 0 && !team_.stop_requested()) confirm(trials);
@@ -82,25 +113,6 @@ class Search {
   }
 
  private:
-  // What the first rank's file has.
-  std::vector<TuneRun> earlier_runs() {
-    std::string lines;
-    for (const TuneRun& run : results_.earlier()) lines += line_of(run);
-    return runs_in(team_.from_first(lines));
-  }
-
-  std::string line_of(const TuneRun& run) const { return format_run(run, problem_.metric) + "\n"; }
-
-  static std::vector<TuneRun> runs_in(std::string_view lines) {
-    std::vector<TuneRun> runs;
-    while (!lines.empty()) {
-      const std::size_t end = lines.find('\n');
-      runs.push_back(parse_run(lines.substr(0, end), "a rank"));
-      lines.remove_prefix(end + 1);
-    }
-    return runs;
-  }
-
   // Draws depend on the fingerprint only, so others were not made by this program.
   void require_drawn(const TuneRun& run) const {
     const int epochs = epochs_of({run.trial, run.rung});
@@ -130,62 +142,69 @@ class Search {
     return job ? std::optional(Run{*job}) : std::nullopt;
   }
 
-  // Orders the leaders and the defaults by the mean of their repeats.
+  // Puts the best leader first that is clearly better than the defaults on other rows, or else the
+  // defaults; one after another, so that as many as the time allows have all their repeats.
   void confirm(std::vector<TuneTrial>& trials) {
     const std::span<TuneTrial> finalists = put_finalists_first(trials);
     deal_folds(problem_, tune_.confirm);
     std::vector<Run> planned;
-    for (int repeat = 1; repeat <= tune_.confirm; ++repeat) {
-      for (const TuneTrial& trial : finalists) planned.push_back(repeat_of(trial, repeat));
+    for (const TuneTrial& trial : finalists) {
+      for (int repeat = 1; repeat <= tune_.confirm; ++repeat)
+        planned.push_back(repeat_of(trial, repeat));
     }
     confirming_ = true;
-    work_in(1, [&planned, at = std::size_t{0}]() mutable {
+    work_in(60 * tune_.minutes, [&planned, at = std::size_t{0}]() mutable {
       return at < planned.size() ? std::optional(planned[at++]) : std::nullopt;
     });
 
-    const int repeats = finished_repeats(finalists);
-    if (repeats == 0) return;  // the time is over
-    for (TuneTrial& trial : finalists) {
-      double sum = 0;
-      for (int repeat = 1; repeat <= repeats; ++repeat)
-        sum += *known_value(repeat_of(trial, repeat));
-      trial.confirmed = sum / repeats;
-    }
-    std::ranges::stable_sort(finalists, {}, [this](const TuneTrial& trial) {
+    const std::vector<double> defaults = repeated_losses(finalists.front());
+    const auto is_better = [&](const TuneTrial& trial) {
+      return clearly_lower(defaults, repeated_losses(trial));
+    };
+    for (TuneTrial& trial : finalists) trial.confirmed = mean_of_repeats(trial);
+    const auto place = [this](const TuneTrial& trial) {
       return place_of(trial.confirmed, problem_.metric);
-    });
+    };
+    std::ranges::stable_sort(finalists.subspan(1), {}, place);
+    const auto winner = std::find_if(finalists.begin() + 1, finalists.end(), is_better);
+    if (winner != finalists.end()) std::rotate(finalists.begin(), winner, winner + 1);
+    std::ranges::stable_sort(finalists.subspan(1), {}, place);
   }
 
-  // The leaders and the defaults; `trials` begin with the best.
+  // The defaults and the leaders; `trials` begin with the best.
   static std::span<TuneTrial> put_finalists_first(std::vector<TuneTrial>& trials) {
     const auto defaults =
         std::ranges::find(trials, 1, [](const TuneTrial& trial) { return trial.run.trial; });
-    auto end = trials.begin() + std::min(std::ssize(trials), kLeaders);
-    if (defaults >= end && defaults != trials.end()) end = std::rotate(end, defaults, defaults + 1);
-    return {trials.begin(), end};
+    std::rotate(trials.begin(), defaults, defaults + 1);
+    return {trials.begin(), trials.begin() + std::min(std::ssize(trials), 1 + kLeaders)};
   }
 
   static Run repeat_of(const TuneTrial& trial, int repeat) {
     return {{trial.run.trial, trial.run.rung}, repeat};
   }
 
-  // How many repeats all of them have.
-  int finished_repeats(std::span<const TuneTrial> finalists) const {
-    const auto is_finished = [&](int repeat) {
-      return std::ranges::all_of(finalists, [&](const TuneTrial& trial) {
-        return known_value(repeat_of(trial, repeat)).has_value();
-      });
-    };
-    int repeats = 0;
-    while (repeats < tune_.confirm && is_finished(repeats + 1)) ++repeats;
-    return repeats;
+  // Of all repeats, the smaller the better; none if one of them is missing.
+  std::vector<double> repeated_losses(const TuneTrial& trial) const {
+    std::vector<double> losses;
+    for (int repeat = 1; repeat <= tune_.confirm; ++repeat) {
+      const std::optional<double> value = known_value(repeat_of(trial, repeat));
+      if (!value) return {};
+      losses.push_back(loss_of(*value, problem_.metric));
+    }
+    return losses;
   }
 
-  // Trains what `next` gives on all threads until there is no more, a share of the time is over or
-  // somebody asks to stop.
-  void work_in(double share_of_time, const std::function<std::optional<Run>()>& next) {
+  // NaN if one of them is missing.
+  double mean_of_repeats(const TuneTrial& trial) const {
+    const std::vector<double> losses = repeated_losses(trial);
+    return losses.empty() ? std::nan("") : loss_of(mean_of(losses), problem_.metric);
+  }
+
+  // Trains what `next` gives on all threads until there is no more, a time is over or somebody asks
+  // to stop.
+  void work_in(double end, const std::function<std::optional<Run>()>& next) {
     std::stop_source stop;
-    const Phase phase{next, 60 * tune_.minutes * share_of_time, stop};
+    const Phase phase{next, end, stop};
     if (is_spread()) return spread(phase);
     const std::stop_callback on_stop(control_.stop, [&] { stop.request_stop(); });
     ThreadPool& pool = team_.pool();
@@ -265,7 +284,7 @@ class Search {
       const std::lock_guard lock(mutex_);
       if (is_spread()) {
         --in_hand_;
-        if (finished) to_tell_ += line_of(*finished);
+        if (finished) to_tell_ += line_of(*finished, problem_.metric);
         return;
       }
       --running_;
@@ -389,16 +408,19 @@ class Search {
   // whatever is chosen is to be better than them.
   void tell(const TuneRun* finished, const Phase& phase) {
     const std::lock_guard lock(mutex_);
-    const double seconds = watch_.seconds();
-    if (phase.end > 0 && seconds >= phase.end && defaults_known_ && !is_spread())
+    if (phase.end > 0 && watch_.seconds() >= phase.end && defaults_known_ && !is_spread())
       phase.stop.request_stop();
+    report(finished);
+  }
+
+  void report(const TuneRun* finished) const {
     if (!control_.progress) return;
     control_.progress({.metric = problem_.metric,
                        .runs = runs_,
                        .finished = finished,
                        .confirming = confirming_,
                        .running = running_,
-                       .seconds = seconds});
+                       .seconds = watch_.seconds()});
   }
 
   Problem& problem_;
@@ -406,13 +428,14 @@ class Search {
   const TuneOptions& tune_;
   const TuneControl& control_;
   Team& team_;
-  const Stopwatch watch_;
+  const Stopwatch& watch_;
+  const Plan plan_;
   bool confirming_ = false;
 
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
   Halving halving_;
-  TuneResults results_;
+  TuneResults& results_;
   std::vector<TuneRun> runs_;
   // By trial, epochs and repeat: from earlier lives, and from a rung with as many epochs.
   std::map<std::tuple<int, int, int>, double> known_;
@@ -425,6 +448,22 @@ class Search {
   std::string to_tell_;       // lines of finished runs that the others do not know of
   bool is_over_ = false;
 };
+
+void tell_of_first(const Problem& problem, const TuneControl& control, double seconds) {
+  if (control.progress)
+    control.progress({.metric = problem.metric, .runs = {}, .running = 1, .seconds = seconds});
+}
+
+double all_threads(Team& team) {
+  return team.pool().size() * (team.ranks() ? team.ranks()->size() : 1);
+}
+
+// Clocks differ between ranks: that of the first counts.
+Pace agreed(const Pace& own, Team& team) {
+  const Json told = Json::parse(
+      team.from_first(Json::array({own.seconds, own.threads, own.elapsed}).dump()), "a rank");
+  return {told[0].number(), told[1].number(), told[2].number()};
+}
 
 }  // namespace
 
@@ -446,28 +485,49 @@ std::vector<TuneRun> ranked(std::span<const TuneRun> runs, Metric metric) {
   return best;
 }
 
-TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptions& tune_options,
+TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptions& asked,
                 const TuneControl& control) {
   validate(options);
   Team team(options.threads, control.ranks, control.stop);
-  Problem problem = pose(table, options, tune_options, control, team);
-  const SearchSpace space(problem.base, tune_options, problem.train_rows, problem.schema);
-  std::vector<TuneTrial> trials = Search(problem, space, tune_options, control, team).run();
+  const Stopwatch watch;
+  Problem problem = pose(table, options, asked, control, team);
+  const TuneOptions tune_options = with_repeats(asked, problem.train_rows);
+  // What cannot be searched is refused before anything is trained.
+  SearchSpace(problem.base, tune_options, problem.train_rows, problem.schema);
+  TuneResults results(team.is_first() ? control.results : std::string(), problem.fingerprint);
+  std::vector<TuneRun> earlier = earlier_runs(results, problem.metric, team);
+  const FirstTrial first = first_trial(
+      problem, earlier, [&] { tell_of_first(problem, control, watch.seconds()); }, control, team);
+  const SearchSpace space(problem.base, tune_options, problem.train_rows, problem.schema,
+                          {first.settings, problem.pairs});
+  const Pace pace = agreed({first.seconds, all_threads(team), watch.seconds()}, team);
+  const std::optional<TuneRun> first_run = run_of(first, problem, pace.seconds);
+  Search search(problem, space, tune_options, control, team, watch, results, std::move(earlier),
+                plan_search(tune_options, pace));
+  if (first_run) search.begin_with(*first_run);
+  std::vector<TuneTrial> trials = search.run();
   team.agree_on_stop();
   const bool stopped = team.stop_requested();
-  if (stopped && trials.empty()) {
-    throw Error(ErrorKind::stopped,
-                "stopped before the first training of the search had ended: there is no model yet");
-  }
+  if (stopped && trials.empty()) fail_stopped();
 
-  TrainOptions best = *space.options_of(space.draw(trials.empty() ? 1 : trials.front().run.trial));
-  if (!trials.empty()) best.epochs = trials.front().run.epochs;
+  const TuneRun best_run = trials.empty() ? TuneRun() : trials.front().run;
+  const Json settings = space.draw(best_run.trial);
+  TrainOptions best = *space.options_of(settings);
+  if (!trials.empty()) best.epochs = best_run.epochs;
+  if (options.ensemble == 0) {
+    const Pace own = {best_run.seconds / std::max(1, problem.num_folds), pace.threads};
+    best.ensemble =
+        networks_within(tune_options, own, {best.ensemble, space.most_networks(settings)});
+  }
+  const bool is_trained = best_run.trial == 1 && first_run && best.ensemble == 1;
   TuneResult result{.trials = std::move(trials),
-                    .trained = train(table, best,
-                                     {.valid = control.valid,
-                                      .progress = control.final_progress,
-                                      .stop = stopped ? std::stop_token() : control.stop,
-                                      .ranks = control.ranks}),
+                    .trained = is_trained
+                                   ? *first.trained
+                                   : train(table, best,
+                                           {.valid = control.valid,
+                                            .progress = control.final_progress,
+                                            .stop = stopped ? std::stop_token() : control.stop,
+                                            .ranks = control.ranks}),
                     .stopped = stopped};
   for (const Dimension& dimension : space.dimensions())
     result.search.push_back(to_string(dimension));

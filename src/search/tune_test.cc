@@ -18,6 +18,7 @@
 #include "espalier/json.h"
 #include "espalier/simulate.h"
 #include "model/model_file.h"
+#include "search/plan.h"
 #include "search/problem.h"
 #include "train/presets.h"
 #include "train/thread_ranks.h"
@@ -75,7 +76,7 @@ class Tune : public testing::Test {
   void write(const std::string& text) const { std::ofstream(results_, std::ios::binary) << text; }
 
   TuneResult tune_to_file(int trials) const {
-    return tune(loans(), loan_options(), {.trials = trials}, {.results = results_});
+    return tune(loans(), loan_options(), {.trials = trials, .confirm = 2}, {.results = results_});
   }
 
   const TemporaryFolder folder_;
@@ -95,13 +96,97 @@ TEST_F(Tune, OneTrialIsTheDefaultsAndTheModelThatOfTrain) {
   }
 }
 
+// Loans with their true risk, a label without noise: it wants a longer training.
+const Table& true_loans() {
+  static const Table table = simulate({.rows = 150, .missing = 0, .truth = true});
+  return table;
+}
+
+// Options that leave to the table what it may decide, for a network that is quick to train: of either
+// column as the label, with the other as a feature.
+std::vector<TrainOptions> open_options() {
+  TrainOptions noisy = loan_options();
+  noisy.epochs = 0;
+  noisy.architecture = "dln(3x2)";
+  TrainOptions exact = noisy;
+  exact.label = "true_risk";
+  return {noisy, exact};
+}
+
+TEST_F(Tune, TheFirstTrialIsWhatTrainSettlesOnAndATinyBudgetGivesItsModel) {
+  bool decides = false;
+  for (TrainOptions options : open_options()) {
+    options.ensemble = 2;
+    const TrainResult plain = train(true_loans(), options);
+    const TuneResult tiny = tune(true_loans(), options, {.minutes = 1e-9});
+    EXPECT_EQ(bytes_of(tiny.trained), bytes_of(plain));
+    options.ensemble = 1;
+    const TrainResult one = train(true_loans(), options);
+    const TuneResult first = tune(true_loans(), options, {.trials = 1});
+    ASSERT_EQ(first.trials.size(), 1u);
+    const TuneRun& run = first.trials.front().run;
+    EXPECT_EQ(run.trial, 1);
+    EXPECT_EQ(run.valid_metric, one.best.front().valid_metric);
+    EXPECT_EQ(run.epochs, one.options.epochs);
+    EXPECT_EQ(to_json(first.trained.options), to_json(one.options));
+    EXPECT_EQ(bytes_of(first.trained), bytes_of(one));
+    decides |= run.settings != "{}";
+  }
+  EXPECT_TRUE(decides);
+}
+
+TEST_F(Tune, FoldsBeginWithWhatTrainSettlesOnToo) {
+  TrainOptions options = open_options().back();
+  options.ensemble = 1;
+  const TrainResult plain = train(true_loans(), options);
+  const TuneResult folds = tune(true_loans(), options, {.trials = 1, .folds = 2});
+  TrainOptions settled = plain.options;
+  settled.valid_fraction = 0;
+  EXPECT_EQ(to_json(folds.trained.options), to_json(settled));
+}
+
+TEST_F(Tune, WhatTheTableDecidedIsNotAskedAgain) {
+  TrainOptions options = open_options().back();
+  const auto search = [&] {
+    return tune(true_loans(), options, {.trials = 4, .confirm = 1}, {.results = results_});
+  };
+  const TuneResult whole = search();
+  const std::vector<std::string> before = lines();
+  write(before[0] + "\n" + before[1] + "\n");
+  const TuneResult resumed = search();
+  EXPECT_EQ(texts_of(resumed.trials), texts_of(whole.trials));
+  EXPECT_EQ(bytes_of(resumed.trained), bytes_of(whole.trained));
+  EXPECT_EQ(lines()[1], before[1]);
+  for (const char* settings :
+       {"{\"learning_rate\":0.1}", "{\"architecture\":\"cal(3) lin(1)\"}", "{\"epochs\":\"9\"}"}) {
+    write(before[0] + "\n" + run_line("1", settings));
+    EXPECT_THAT(error_of(search), HasSubstr("other settings than training can have chosen"));
+  }
+}
+
+TEST_F(Tune, ASearchEndsInAnEnsembleWhereNobodySaysHowManyNetworks) {
+  const Table many = simulate({.rows = 6500});  // of which 5,200 are trained on
+  TrainOptions options = loan_options();
+  options.architecture = "dln(2x2)";
+  options.epochs = 1;
+  EXPECT_EQ(train(many, options).model.num_members(), 1);
+  const TuneOptions two = {.trials = 2, .confirm = 0};
+  EXPECT_EQ(tune(many, options, {.trials = 1}).trained.model.num_members(), 1);
+  EXPECT_EQ(tune(many, options, two).trained.model.num_members(), 5);
+  options.ensemble = 1;
+  EXPECT_EQ(tune(many, options, two).trained.model.num_members(), 1);
+  options.ensemble = 0;
+  options.architecture = "cal(5) lin(1)";
+  EXPECT_EQ(tune(many, options, two).trained.model.num_members(), 1);
+}
+
 TEST_F(Tune, EveryPresetCanBeTuned) {
   const Table few = simulate({.rows = 120});
   for (const std::string& architecture : preset_names()) {
     TrainOptions options = loan_options();
     options.architecture = architecture;
     options.epochs = 2;
-    const TuneResult result = tune(few, options, {.trials = 5});
+    const TuneResult result = tune(few, options, {.trials = 5, .confirm = 1});
     EXPECT_EQ(result.trials.size(), 5u) << architecture;
     EXPECT_EQ(bytes_of(train(few, result.trained.options)), bytes_of(result.trained))
         << architecture;
@@ -171,8 +256,8 @@ TEST_F(Tune, OneRankIsAskedToStopAndAllTrainTheBestSoFar) {
 }
 
 TEST_F(Tune, TheResultDoesNotDependOnTheThreads) {
-  const TuneResult one = tune(loans(), loan_options(1), {.trials = 12});
-  const TuneResult three = tune(loans(), loan_options(3), {.trials = 12});
+  const TuneResult one = tune(loans(), loan_options(1), {.trials = 12, .confirm = 2});
+  const TuneResult three = tune(loans(), loan_options(3), {.trials = 12, .confirm = 2});
   EXPECT_EQ(one.trials.size(), 12u);
   EXPECT_EQ(texts_of(one.trials), texts_of(three.trials));
   EXPECT_EQ(bytes_of(one.trained), bytes_of(three.trained));
@@ -212,6 +297,13 @@ TEST_F(Tune, TheMeanOfTheRepeatsDecidesAmongTheBestAndTheDefaults) {
     ASSERT_GE(repeats.size(), 3u);
     EXPECT_LE(repeats.size(), 4u);
     EXPECT_TRUE(repeats.contains(1));
+    EXPECT_EQ(repeats.begin()->first, 1);
+    const int winner = result.trials.front().run.trial;
+    for (const auto& [trial, values] : repeats) {
+      const bool is_better = clearly_lower(repeats.at(1), values);
+      EXPECT_TRUE(trial != winner || trial == 1 || is_better);
+      EXPECT_TRUE(winner != 1 || !is_better) << trial;
+    }
     double before = 0;
     for (std::size_t i = 0; i < result.trials.size(); ++i) {
       const TuneTrial& trial = result.trials[i];
@@ -223,6 +315,7 @@ TEST_F(Tune, TheMeanOfTheRepeatsDecidesAmongTheBestAndTheDefaults) {
       EXPECT_NE(values[0], values[1]);  // other seeds
       EXPECT_NE(values[0], trial.run.valid_metric);
       EXPECT_DOUBLE_EQ(trial.confirmed, (values[0] + values[1]) / 2);
+      if (i == 0) continue;
       EXPECT_GE(trial.confirmed, before);
       before = trial.confirmed;
     }

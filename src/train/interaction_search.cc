@@ -109,14 +109,20 @@ class Search {
     std::vector<double> losses;
     if (!standing_out.empty()) losses = losses_with(chosen);
     const std::vector<double> before = losses;
+    std::vector<PairWish> others;
     for (const PairGain& pair : standing_out) {
       if (is_stopped()) break;
       std::vector<double> with;
       const PairWish best = best_bins(chosen, {pair.first, pair.second}, with);
-      if (!fall_of(losses, with).is_clear(kClear)) continue;
+      if (!fall_of(losses, with).is_clear(kClear)) {
+        others.push_back(best);
+        continue;
+      }
       chosen.push_back(best);
       losses = std::move(with);
     }
+    tried_ = chosen;
+    tried_.insert(tried_.end(), others.begin(), others.end());
     if (standing_out.empty()) {
       why_ = "no pair of columns stands out";
     } else if (chosen.empty()) {
@@ -143,6 +149,9 @@ class Search {
   bool is_stopped() const { return team_.stop_requested(); }
   std::int64_t rows_done() const { return rows_done_; }
   const std::string& why() const { return why_; }
+
+  // All that find() tried, with their bins; the chosen ones first.
+  const std::vector<PairWish>& tried() const { return tried_; }
 
  private:
   struct Fold {
@@ -295,6 +304,7 @@ class Search {
   const Stopwatch watch_;
   std::vector<Fold> folds_;
   std::int64_t rows_done_ = 0;
+  std::vector<PairWish> tried_;
   std::string why_ = "of several numbers of bins they lower the loss of held-out rows most";
 };
 
@@ -321,6 +331,7 @@ void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, Te
     p.search_rows += search.rows_done();
     p.search_seconds += watch.seconds();
     p.search_stopped = search.is_stopped();
+    if (!search.tried().empty()) p.pairs = write_interactions(search.tried(), p.schema.features);
     p.choices.push_back(
         {"interactions",
          fmt::format("{}", fmt::join(write_interactions(pairs, p.schema.features), ",")),

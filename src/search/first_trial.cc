@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/first_trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "espalier/error.h"
+#include "search/halving.h"
+#include "train/settled_options.h"
+
+namespace espalier {
+
+namespace {
+
+constexpr const char* kDecided[] = {"epochs", "architecture", "calibrator_hessian", "weight_decay"};
+
+// The settings that train() has, where the number of rows would have given others.
+Json decided(const TrainOptions& used, const TrainOptions& by_rows) {
+  const Json own = Json::parse(to_json(used)), other = Json::parse(to_json(by_rows));
+  Json settings = Json::object();
+  for (const char* name : kDecided) {
+    if (own[name] != other[name]) settings[name] = own[name];
+  }
+  return settings;
+}
+
+bool can_be_chosen(const std::string& name, const Json& value, const OpenSettings& open) {
+  if (name == "epochs") return value.is_whole();
+  if (name == "calibrator_hessian") return open.calibrator_hessian && value.is_number();
+  if (name == "weight_decay") return open.weight_decay && value.is_number();
+  return name == "architecture" && value.is_string() &&
+         std::ranges::find(open.larger, value.string()) != open.larger.end();
+}
+
+FirstTrial continued(const TuneRun& run, const OpenSettings& open) {
+  FirstTrial first{.settings = Json::parse(run.settings), .seconds = run.seconds};
+  for (const auto& [name, value] : first.settings.members()) {
+    if (!can_be_chosen(name, value, open))
+      throw Error(ErrorKind::format,
+                  fmt::format("results: trial 1 has other settings than training can have chosen: "
+                              "{} {}",
+                              name, value.dump()));
+  }
+  return first;
+}
+
+}  // namespace
+
+void fail_stopped() {
+  throw Error(ErrorKind::stopped,
+              "stopped before the first training of the search had ended: there is no model yet");
+}
+
+FirstTrial first_trial(const Problem& problem, std::span<const TuneRun> earlier, int threads,
+                       const std::function<void()>& tell, const std::stop_token& stop) {
+  if (!problem.open.epochs) return {};
+  const auto known = std::ranges::find_if(
+      earlier, [](const TuneRun& run) { return run.trial == 1 && run.repeat == 0; });
+  if (known != earlier.end()) return continued(*known, problem.open);
+
+  std::int64_t rows = 0;  // trained on, for all that was tried
+  const auto follow = [&](const Progress& progress) {
+    rows = std::max(rows, progress.rows_done);
+    tell();
+  };
+  if (stop.stop_requested()) fail_stopped();
+  TrainResult trained = train(problem.table, problem.plain,
+                              {.valid = problem.valid, .progress = follow, .stop = stop});
+  if (trained.stopped) fail_stopped();
+  const SettledOptions by_rows =
+      settle(problem.plain, problem.schema.label, problem.schema.features, problem.train_rows);
+  FirstTrial first{.settings = decided(trained.options, *by_rows)};
+  const double own = static_cast<double>(trained.train_rows) * trained.options.epochs;
+  first.seconds = trained.seconds * threads * own / std::max(own, static_cast<double>(rows)) *
+                  std::max(1, problem.num_folds);
+  first.trained = std::move(trained);
+  return first;
+}
+
+std::optional<TuneRun> run_of(const FirstTrial& first, const Problem& problem) {
+  if (!first.trained || problem.num_folds > 0) return std::nullopt;
+  return TuneRun{.trial = 1,
+                 .rung = kRungs,
+                 .epochs = first.trained->options.epochs,
+                 .settings = first.settings.dump(),
+                 .valid_metric = first.trained->best.front().valid_metric,
+                 .seconds = first.seconds};
+}
+
+}  // namespace espalier

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "search/halving.h"
+
+namespace espalier {
+
+namespace {
+
+constexpr int kTrialsWithoutEnd = 1 + kBracket;
+constexpr double kShareOfSearch = 0.6;  // of the time; the rest confirms
+
+// What a bracket takes, in whole trainings of the defaults: a third of kRungs sizes each, and a third
+// more because trials may be larger.
+double cost_of(int bracket) { return 4.0 / 3 * kRungs * bracket / (kEta * kEta); }
+
+}  // namespace
+
+// Few rows judge by luck, and training on them takes little time.
+TuneOptions with_repeats(TuneOptions tune, std::size_t rows) {
+  constexpr std::size_t kFewRows = 5000;
+  if (tune.confirm < 0) tune.confirm = rows < kFewRows ? 10 : 3;
+  return tune;
+}
+
+Plan plan_search(const TuneOptions& tune, double seconds, int threads, double elapsed) {
+  const double time = 60 * tune.minutes;
+  if (time == 0)
+    return {.trials = tune.trials == 0 ? kTrialsWithoutEnd : tune.trials, .bracket = kBracket};
+  const double left = std::max(0.0, time - elapsed);
+  const double share = tune.confirm > 0 ? kShareOfSearch : 1;
+  Plan plan{.trials = tune.trials, .bracket = kBracket, .search_end = elapsed + share * left};
+  if (seconds == 0) return plan;
+  const double trainings = left * threads / seconds;
+  while (plan.bracket > kEta && cost_of(plan.bracket) > share * trainings) plan.bracket /= kEta;
+  const bool can_confirm = (1 - share) * trainings >= 2 * tune.confirm;  // one beside the defaults
+  if (plan.bracket <= kEta || !can_confirm) plan.trials = 1;
+  return plan;
+}
+
+int networks_within(const TuneOptions& tune, double seconds, int threads, Networks networks) {
+  const auto [least, most] = networks;
+  if (tune.minutes == 0) return tune.trials == 1 ? least : std::max(least, most);
+  const double fit = seconds > 0 ? 60 * tune.minutes * threads / seconds : 0;
+  return std::max(least, static_cast<int>(std::min<double>(most, fit)));
+}
+
+bool clearly_lower(const std::vector<double>& defaults, const std::vector<double>& trial) {
+  if (defaults.empty() || defaults.size() != trial.size()) return false;
+  const auto count = static_cast<double>(trial.size());
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < trial.size(); ++i) sum += defaults[i] - trial[i];
+  const double mean = sum / count;
+  for (std::size_t i = 0; i < trial.size(); ++i)
+    squares += (defaults[i] - trial[i] - mean) * (defaults[i] - trial[i] - mean);
+  const double error = count > 1 ? std::sqrt(squares / (count - 1) / count) : 0;
+  return mean > 0 && mean > error;
+}
+
+}  // namespace espalier
