@@ -11,7 +11,7 @@
 // rate falls to its end, so the best run of all leads, with the epochs that it had. The best of
 // many is the best partly by luck: the leaders and the defaults are then trained again with other
 // seeds and judged on other rows. The best leader wins that is better than the defaults there by more
-// than one standard error of the paired differences; if none is, the defaults stay.
+// than two standard errors of the paired differences; if none is, the defaults stay.
 #pragma once
 
 #include <functional>

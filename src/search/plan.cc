@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kTrialsWithoutEnd = 1 + kBracket;
 constexpr double kShareOfSearch = 0.6;  // of the time; the rest confirms
+constexpr double kClear = 2;            // standard errors
 
 // What a bracket takes, in whole trainings of the defaults: a third of kRungs sizes each, and a third
 // more because trials may be larger.
@@ -57,7 +58,7 @@ bool clearly_lower(const std::vector<double>& defaults, const std::vector<double
   for (std::size_t i = 0; i < trial.size(); ++i)
     squares += (defaults[i] - trial[i] - mean) * (defaults[i] - trial[i] - mean);
   const double error = count > 1 ? std::sqrt(squares / (count - 1) / count) : 0;
-  return mean > 0 && mean > error;
+  return mean > 0 && mean > kClear * error;
 }
 
 }  // namespace espalier

@@ -35,7 +35,8 @@ struct Networks {
 int networks_within(const TuneOptions& tune, double seconds, int threads, Networks networks);
 
 /// Whether the losses of a trial are lower than those of the defaults, repeat by repeat, by more than
-/// one standard error in the mean; of one repeat, whether it is lower. Not if either has none.
+/// two standard errors in the mean; of one repeat, whether it is lower. Not if either has none. Of three
+/// leaders that are no better than the defaults one would pass half of the time with one error.
 bool clearly_lower(const std::vector<double>& defaults, const std::vector<double>& trial);
 
 }  // namespace espalier
