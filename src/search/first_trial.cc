@@ -53,8 +53,8 @@ void fail_stopped() {
               "stopped before the first training of the search had ended: there is no model yet");
 }
 
-FirstTrial first_trial(const Problem& problem, std::span<const TuneRun> earlier, int threads,
-                       const std::function<void()>& tell, const std::stop_token& stop) {
+FirstTrial first_trial(const Problem& problem, std::span<const TuneRun> earlier,
+                       const std::function<void()>& tell, const TuneControl& control, Team& team) {
   if (!problem.open.epochs) return {};
   const auto known = std::ranges::find_if(
       earlier, [](const TuneRun& run) { return run.trial == 1 && run.repeat == 0; });
@@ -65,28 +65,30 @@ FirstTrial first_trial(const Problem& problem, std::span<const TuneRun> earlier,
     rows = std::max(rows, progress.rows_done);
     tell();
   };
-  if (stop.stop_requested()) fail_stopped();
-  TrainResult trained = train(problem.table, problem.plain,
-                              {.valid = problem.valid, .progress = follow, .stop = stop});
+  team.agree_on_stop();
+  if (team.stop_requested()) fail_stopped();
+  TrainResult trained = train(
+      problem.table, problem.plain,
+      {.valid = control.valid, .progress = follow, .stop = control.stop, .ranks = control.ranks});
   if (trained.stopped) fail_stopped();
   const SettledOptions by_rows =
       settle(problem.plain, problem.schema.label, problem.schema.features, problem.train_rows);
   FirstTrial first{.settings = decided(trained.options, *by_rows)};
   const double own = static_cast<double>(trained.train_rows) * trained.options.epochs;
-  first.seconds = trained.seconds * threads * own / std::max(own, static_cast<double>(rows)) *
-                  std::max(1, problem.num_folds);
+  first.seconds = trained.seconds * team.pool().size() * own /
+                  std::max(own, static_cast<double>(rows)) * std::max(1, problem.num_folds);
   first.trained = std::move(trained);
   return first;
 }
 
-std::optional<TuneRun> run_of(const FirstTrial& first, const Problem& problem) {
+std::optional<TuneRun> run_of(const FirstTrial& first, const Problem& problem, double seconds) {
   if (!first.trained || problem.num_folds > 0) return std::nullopt;
   return TuneRun{.trial = 1,
                  .rung = kRungs,
                  .epochs = first.trained->options.epochs,
                  .settings = first.settings.dump(),
                  .valid_metric = first.trained->best.front().valid_metric,
-                 .seconds = first.seconds};
+                 .seconds = seconds};
 }
 
 }  // namespace espalier

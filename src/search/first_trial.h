@@ -5,12 +5,12 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <stop_token>
 
 #include "espalier/json.h"
 #include "espalier/train.h"
 #include "espalier/tune.h"
 #include "search/problem.h"
+#include "train/team.h"
 
 namespace espalier {
 
@@ -25,14 +25,14 @@ struct FirstTrial {
 };
 
 /// Trains as train() does, on as many threads, where the options leave something open. `earlier` has
-/// the runs of a search that this one continues; `threads` are those that it has. Throws Error
-/// (stopped) if it is stopped, Error (format) for earlier settings that train() cannot have chosen,
-/// and as train().
-FirstTrial first_trial(const Problem& problem, std::span<const TuneRun> earlier, int threads,
-                       const std::function<void()>& tell, const std::stop_token& stop);
+/// the runs of a search that this one continues. Throws Error (stopped) if it is stopped, Error
+/// (format) for earlier settings that train() cannot have chosen, and as train().
+FirstTrial first_trial(const Problem& problem, std::span<const TuneRun> earlier,
+                       const std::function<void()>& tell, const TuneControl& control, Team& team);
 
-/// As a run that judges it, on the validation rows; nothing with folds, or without a training.
-std::optional<TuneRun> run_of(const FirstTrial& first, const Problem& problem);
+/// As a run of so many seconds that judges it on the validation rows; nothing with folds, or without a
+/// training.
+std::optional<TuneRun> run_of(const FirstTrial& first, const Problem& problem, double seconds);
 
 [[noreturn]] void fail_stopped();
 

@@ -27,25 +27,25 @@ TuneOptions with_repeats(TuneOptions tune, std::size_t rows) {
   return tune;
 }
 
-Plan plan_search(const TuneOptions& tune, double seconds, int threads, double elapsed) {
+Plan plan_search(const TuneOptions& tune, const Pace& pace) {
   const double time = 60 * tune.minutes;
   if (time == 0)
     return {.trials = tune.trials == 0 ? kTrialsWithoutEnd : tune.trials, .bracket = kBracket};
-  const double left = std::max(0.0, time - elapsed);
+  const double left = std::max(0.0, time - pace.elapsed);
   const double share = tune.confirm > 0 ? kShareOfSearch : 1;
-  Plan plan{.trials = tune.trials, .bracket = kBracket, .search_end = elapsed + share * left};
-  if (seconds == 0) return plan;
-  const double trainings = left * threads / seconds;
+  Plan plan{.trials = tune.trials, .bracket = kBracket, .search_end = pace.elapsed + share * left};
+  if (pace.seconds == 0) return plan;
+  const double trainings = left * pace.threads / pace.seconds;
   while (plan.bracket > kEta && cost_of(plan.bracket) > share * trainings) plan.bracket /= kEta;
   const bool can_confirm = (1 - share) * trainings >= 2 * tune.confirm;  // one beside the defaults
   if (plan.bracket <= kEta || !can_confirm) plan.trials = 1;
   return plan;
 }
 
-int networks_within(const TuneOptions& tune, double seconds, int threads, Networks networks) {
+int networks_within(const TuneOptions& tune, const Pace& pace, Networks networks) {
   const auto [least, most] = networks;
   if (tune.minutes == 0) return tune.trials == 1 ? least : std::max(least, most);
-  const double fit = seconds > 0 ? 60 * tune.minutes * threads / seconds : 0;
+  const double fit = pace.seconds > 0 ? 60 * tune.minutes * pace.threads / pace.seconds : 0;
   return std::max(least, static_cast<int>(std::min<double>(most, fit)));
 }
 

@@ -18,9 +18,15 @@ struct Plan {
   double search_end = 0;  // in seconds since the search began; 0: none
 };
 
-/// For `threads` trainings side by side, of which one takes `seconds` (0: not known), when `elapsed`
-/// seconds are over. What the time cannot confirm is not searched.
-Plan plan_search(const TuneOptions& tune, double seconds, int threads, double elapsed);
+/// How quickly trainings come.
+struct Pace {
+  double seconds;      // that one takes on one thread; 0: not known
+  double threads;      // trainings side by side
+  double elapsed = 0;  // seconds that are over
+};
+
+/// What the time cannot confirm is not searched.
+Plan plan_search(const TuneOptions& tune, const Pace& pace);
 
 /// At least and at most so many networks.
 struct Networks {
@@ -32,7 +38,7 @@ struct Networks {
 /// no limit, the least if there is one trial. The losses are convex in the score, so by Jensen's
 /// inequality that of a mean of scores is at most the mean of the losses: on any rows an ensemble
 /// is as good as its networks are in the mean, or better.
-int networks_within(const TuneOptions& tune, double seconds, int threads, Networks networks);
+int networks_within(const TuneOptions& tune, const Pace& pace, Networks networks);
 
 /// Whether the losses of a trial are lower than those of the defaults, repeat by repeat, by more than
 /// two standard errors in the mean; of one repeat, whether it is lower. Not if either has none. Of three

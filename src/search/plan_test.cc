@@ -22,8 +22,8 @@ TEST(Plan, FewRowsAreJudgedMoreOften) {
 
 TEST(Plan, WithoutALimitOfTimeNothingDependsOnIt) {
   for (const int trials : {0, 1, 100}) {
-    const Plan quick = plan_search({.trials = trials}, 0.1, 2, 5);
-    const Plan slow = plan_search({.trials = trials}, 1000, 1, 5000);
+    const Plan quick = plan_search({.trials = trials}, {0.1, 2, 5});
+    const Plan slow = plan_search({.trials = trials}, {1000, 1, 5000});
     EXPECT_EQ(quick.trials, trials == 0 ? 1 + kBracket : trials);
     EXPECT_EQ(slow.trials, quick.trials);
     EXPECT_EQ(slow.bracket, kBracket);
@@ -37,35 +37,35 @@ TEST(Plan, WhatTheTimeCannotConfirmIsNotSearched) {
     const TuneOptions tune = {.minutes = random.uniform(), .confirm = 1 + i % 4};
     const int threads = 1 + i % 3;
     const double seconds = std::exp(10 * random.uniform() - 5), elapsed = 60 * random.uniform();
-    const Plan plan = plan_search(tune, seconds, threads, elapsed);
+    const Plan plan = plan_search(tune, {seconds, 1.0 * threads, elapsed});
     const double left = std::max(0.0, 60 * tune.minutes - elapsed);
     EXPECT_LE(plan.search_end, std::max(elapsed, 60 * tune.minutes));
     const double to_confirm = (elapsed + left - plan.search_end) * threads;
     if (plan.trials != 1) {
       EXPECT_GE(to_confirm * (1 + 1e-9), 2 * tune.confirm * seconds);
     }
-    const Plan longer = plan_search(tune, seconds / 2, threads, elapsed);
+    const Plan longer = plan_search(tune, {seconds / 2, 1.0 * threads, elapsed});
     EXPECT_GE(longer.bracket, plan.bracket);
     EXPECT_TRUE(plan.trials != 0 || longer.trials == 0);
   }
-  EXPECT_EQ(plan_search({.minutes = 1, .confirm = 3}, 0.01, 1, 0).bracket, kBracket);
-  EXPECT_EQ(plan_search({.minutes = 1, .confirm = 3}, 0, 1, 0).bracket, kBracket);
-  EXPECT_EQ(plan_search({.minutes = 1, .confirm = 3}, 3.5, 1, 0).bracket, kBracket / kEta);
-  EXPECT_EQ(plan_search({.minutes = 1, .confirm = 3}, 30, 1, 0).trials, 1);
+  EXPECT_EQ(plan_search({.minutes = 1, .confirm = 3}, {0.01, 1, 0}).bracket, kBracket);
+  EXPECT_EQ(plan_search({.minutes = 1, .confirm = 3}, {0, 1, 0}).bracket, kBracket);
+  EXPECT_EQ(plan_search({.minutes = 1, .confirm = 3}, {3.5, 1, 0}).bracket, kBracket / kEta);
+  EXPECT_EQ(plan_search({.minutes = 1, .confirm = 3}, {30, 1, 0}).trials, 1);
 }
 
 TEST(Plan, NetworksFillTheTimeOfTheSearch) {
   const auto networks = [](double minutes, double seconds) {
-    return networks_within({.minutes = minutes}, seconds, 2, {1, 5});
+    return networks_within({.minutes = minutes}, {seconds, 2}, {1, 5});
   };
   EXPECT_EQ(networks(1e-9, 1), 1);
   EXPECT_EQ(networks(1, 60), 2);
   EXPECT_EQ(networks(1, 1), 5);
   EXPECT_EQ(networks(1, 0), 1);
   EXPECT_EQ(networks(0, 1000), 5);
-  EXPECT_EQ(networks_within({.minutes = 1}, 1000, 1, {5, 5}), 5);
-  EXPECT_EQ(networks_within({}, 1, 1, {3, 1}), 3);
-  EXPECT_EQ(networks_within({.trials = 1}, 1, 1, {1, 5}), 1);
+  EXPECT_EQ(networks_within({.minutes = 1}, {1000, 1}, {5, 5}), 5);
+  EXPECT_EQ(networks_within({}, {1, 1}, {3, 1}), 3);
+  EXPECT_EQ(networks_within({.trials = 1}, {1, 1}, {1, 5}), 1);
 }
 
 // The defaults win ties, and noise beats them in about one of forty cases with many repeats.

@@ -462,7 +462,7 @@ double all_threads(Team& team) {
 Pace agreed(const Pace& own, Team& team) {
   const Json told = Json::parse(
       team.from_first(Json::array({own.seconds, own.threads, own.elapsed}).dump()), "a rank");
-  return {told[0].number(), told[1].number(), told[2].number()};
+  return {told[0].get<double>(), told[1].get<double>(), told[2].get<double>()};
 }
 
 }  // namespace

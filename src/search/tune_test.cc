@@ -236,6 +236,18 @@ TEST_F(Tune, RanksDivideTheTrialsAndTheResultIsTheSame) {
   EXPECT_GT(written_.size(), 1u + 6u);
 }
 
+TEST_F(Tune, RanksSettleOnTheSameFirstTrial) {
+  TrainOptions options = open_options().back();
+  options.threads = options.ensemble = 1;
+  const TuneOptions search = {.trials = 2, .confirm = 1};
+  const TuneResult alone = tune(true_loans(), options, search);
+  on_ranks(2, [&](Ranks& ranks) {
+    const TuneResult result = tune(true_loans(), options, search, {.ranks = &ranks});
+    EXPECT_EQ(texts_of(result.trials), texts_of(alone.trials));
+    EXPECT_EQ(bytes_of(result.trained) == bytes_of(alone.trained), true);
+  });
+}
+
 TEST_F(Tune, OneRankIsAskedToStopAndAllTrainTheBestSoFar) {
   TrainOptions options = loan_options(1);
   options.epochs = 3;
