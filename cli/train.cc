@@ -50,12 +50,13 @@ int run(Flags& flags) {
   StopOnSignal stop("the best model so far", [&](const std::string& line) {
     if (training.is_first()) bar.say(line);
   });
-  const std::optional<DiskFolder> disk =
-      choose_disk(flags.disk, training.table, training.output, [&](const std::string& line) {
+  const TablePlace place =
+      choose_place(flags.disk, training.table, training.output, [&](const std::string& line) {
         if (!training.quiet) bar.say(line);
       });
-  if (disk) flags.control.scratch = disk->path;
-  TrainingTables tables = read_tables(training, disk);
+  if (place.disk) flags.control.scratch = place.disk->path;
+  flags.control.memory = place.memory;
+  TrainingTables tables = read_tables(training, place);
   const TrainResult result = train_with_progress(flags, tables, bar, stop);
   bar.clear();
   if (!training.is_first()) return 0;

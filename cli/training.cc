@@ -39,14 +39,15 @@ std::string default_output(const std::string& table) {
 }
 
 // The same columns with the same types as the training rows.
-Table read_valid(const TrainingFlags& flags, const Table& table) {
+Table read_valid(const TrainingFlags& flags, const Table& table, const TablePlace& place) {
   CsvOptions csv = flags.csv;
   csv.drop.clear();
   for (const Column& column : table.columns) {
     csv.only.push_back(column.name);
     csv.types[column.name] = column.type;
   }
-  return read_csv(flags.valid, csv);
+  return place.disk ? read_csv_to_disk(flags.valid, csv, {place.disk->path}, place.piece_bytes)
+                    : read_csv(flags.valid, csv);
 }
 
 std::size_t count(const Schema& schema, Monotonicity monotonicity) {
@@ -153,15 +154,19 @@ SignalAnswer::Answer StopOnSignal::answer() {
   return SignalAnswer::Answer::will_stop;
 }
 
-TrainingTables read_tables(const TrainingFlags& flags, const std::optional<DiskFolder>& disk) {
+TrainingTables read_tables(const TrainingFlags& flags, const TablePlace& place) {
   TrainingTables tables;
-  if (disk && disk->keeps) {  // ranks of one machine have the same folder
-    in_turn(flags.ranks, [&] { tables.train = read_csv_to_disk(flags.table, flags.csv, *disk); });
+  const auto read = [&] {
+    tables.train = place.disk
+                       ? read_csv_to_disk(flags.table, flags.csv, *place.disk, place.piece_bytes)
+                       : read_csv(flags.table, flags.csv);
+  };
+  if (place.disk && place.disk->keeps) {  // ranks of one machine have the same folder
+    in_turn(flags.ranks, read);
   } else {
-    tables.train =
-        disk ? read_csv_to_disk(flags.table, flags.csv, *disk) : read_csv(flags.table, flags.csv);
+    read();
   }
-  if (!flags.valid.empty()) tables.valid = read_valid(flags, tables.train);
+  if (!flags.valid.empty()) tables.valid = read_valid(flags, tables.train, place);
   return tables;
 }
 

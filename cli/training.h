@@ -5,11 +5,11 @@
 #include <CLI/App.hpp>
 #include <atomic>
 #include <functional>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
 
+#include "disk.h"
 #include "espalier/certificate.h"
 #include "espalier/csv.h"
 #include "espalier/ranks.h"
@@ -50,8 +50,7 @@ struct TrainingTables {
   Table train;
   Table valid;
 };
-TrainingTables read_tables(const TrainingFlags& flags,
-                           const std::optional<DiskFolder>& disk = std::nullopt);
+TrainingTables read_tables(const TrainingFlags& flags, const TablePlace& place = {});
 
 /// Saves a model if its proof holds, else throws Error (format).
 Certificate save_proven(const Model& model, const std::string& path);

@@ -4,10 +4,12 @@
 //   ESPALIER_FAULT="FUNCTION FIRST LAST HOW FOLDER MARK"
 //
 // and spoils the calls FIRST to LAST (counted from 1) of FUNCTION on files below FOLDER. HOW is an
-// errno to fail with, `short` to write only half, or `kill` to die by SIGKILL instead of the call.
+// errno to fail with, `short` to write only half, `touch` to give a file another time before it is
+// opened, or `kill` to die by SIGKILL instead of the call.
 // The file MARK is made when the first one is spoilt.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -82,7 +84,11 @@ int open(const char* path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
   va_end(rest);
-  if (chosen("open", absolute(path))) return fail();
+  if (chosen("open", absolute(path))) {
+    if (plan().how != "touch") return fail();
+    constexpr timespec kTimes[2] = {{1, 0}, {1, 0}};
+    ::utimensat(AT_FDCWD, path, kTimes, 0);
+  }
   return real<int (*)(const char*, int, ...)>("open")(path, flags, mode);
 }
 

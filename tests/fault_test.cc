@@ -11,6 +11,7 @@ namespace espalier {
 namespace {
 
 using ::testing::AnyOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -276,6 +277,37 @@ TEST_F(Fault, ALineThatCouldNotBeCutOffIsCutOffBeforeTheNext) {
   EXPECT_EQ(lines_of(read(path("out/runs.jsonl"))).size(), whole.size() - 1);
   EXPECT_EQ(run(args).exit, 0);
   EXPECT_EQ(lines_of(read(path("out/runs.jsonl"))).size(), whole.size());
+}
+
+TEST_F(Fault, AShardThatVanishesOrChangesIsNamed) {
+  fs::create_directory(path("parts"));
+  fs::create_directory(path("cache"));
+  std::string rows;
+  for (int i = 0; i < 30; ++i) rows += fmt::format("{},{}\n", i % 7, i % 2);
+  write("parts/1.csv", "a,y\n" + rows);
+  write("parts/2.csv", "a,y\n" + rows + "word,1\n");  // so that there are two passes
+  const std::string args =
+      "train parts --label y --architecture 'cal(2) lin(1)' --epochs 1 --quiet --cache cache ";
+  for (const std::string& how : {fmt::format("{}", ENOENT), std::string("touch")}) {
+    int call = 1;
+    for (;; ++call) {
+      const auto result = run_spoilt("open", call, call, how, "parts", args + "-o disk.esp");
+      if (!result) break;
+      SCOPED_TRACE(fmt::format("open {}, {}: {}", call, how, result->err));
+      EXPECT_EQ(result->exit, 1);
+      EXPECT_THAT(result->err, ContainsRegex("parts/[12].csv"));
+      EXPECT_THAT(result->err,
+                  HasSubstr(how == "touch" ? "changed while it was read" : "cannot read"));
+      EXPECT_THAT(files("cache"), IsEmpty());
+      EXPECT_FALSE(fs::exists(path("disk.esp")));
+      write("parts/1.csv", "a,y\n" + rows);
+      write("parts/2.csv", "a,y\n" + rows + "word,1\n");
+    }
+    EXPECT_GT(call, 4) << "a pass is missing";
+    fs::remove(path("disk.esp"));  // of the run that nothing spoilt
+    fs::remove_all(path("cache"));
+    fs::create_directory(path("cache"));
+  }
 }
 
 TEST_F(Fault, ATableOnDiskIsWholeOrAbsent) {

@@ -99,8 +99,9 @@ std::uint64_t text_bytes(const std::string& path);
 /// late. A folder that keeps tables is asked first: if it has this one, and neither the files nor the
 /// options have changed, no text is read. Throws as read_csv does, and Error (file) if the folder
 /// cannot be written or a file changes while it is read. A process makes one call at a time for a
-/// folder.
-Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const DiskFolder& to);
+/// folder. Pieces have about that many bytes of text, 0 chooses; memory for some of them is taken.
+Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const DiskFolder& to,
+                       std::size_t piece_bytes = 0);
 
 /// read_csv from text in memory; `name` stands for the file in messages.
 Table parse_csv(std::string_view text, const CsvOptions& options = {},

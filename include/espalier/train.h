@@ -78,6 +78,11 @@ struct TrainControl {
   /// called on all; a stop that one of them is asked for stops all. Throws Error (data) if a rank has
   /// other rows or options than the first.
   Ranks* ranks = nullptr;
+
+  /// How many bytes training may hold besides the rows and what lies in `scratch`; 0: any number.
+  /// What follows from the network, the validation rows and the words of categories must be less:
+  /// else train() throws Error (argument) before the first step, which says how much is needed.
+  std::uint64_t memory = 0;
 };
 
 /// A setting that the options left open and that the rows of the table decided.

@@ -24,7 +24,8 @@ namespace {
 // Rows are counted in 32 bits.
 void require_countable(const Table& table) {
   if (table.num_rows <= std::numeric_limits<std::uint32_t>::max()) return;
-  throw Error(ErrorKind::unsupported, fmt::format("{}: more than 2^32 - 1 rows", table.name));
+  throw Error(ErrorKind::unsupported,
+              fmt::format("{}: {} rows; wanted at most 2^32 - 1", table.name, table.num_rows));
 }
 
 const Column& with_numbers(const Table& table, const Column& column) {

@@ -14,6 +14,7 @@
 #include "data/csv_cell.h"
 #include "data/encode.h"
 #include "data/roles.h"
+#include "data/row_sample.h"
 #include "data/word_index.h"
 #include "espalier/error.h"
 
@@ -139,12 +140,16 @@ struct Content {
   bool is_blurred = false;  // numbers that differ are the same as floats
 };
 
+// Numbers that lie close together are few as floats; of others so many are looked at.
+constexpr std::size_t kMaxLookedAt = std::size_t{1} << 20;
+
 bool has_blurred_numbers(const Column& column, const Rows& rows) {
   const std::span<const double> doubles = column.doubles();
   std::unordered_map<float, double> first;
   for (const std::uint32_t row : rows) {
     const float rounded = column.values()[row];
     if (std::isnan(rounded)) continue;
+    if (first.size() >= kMaxLookedAt) break;
     if (first.emplace(rounded, doubles[row]).first->second != doubles[row]) return true;
   }
   return false;
@@ -188,11 +193,10 @@ std::string_view why_ignored(const Content& content) {
 // The finite values of the training rows of a number or ordered feature, sorted.
 std::vector<float> sorted_values(const Feature& feature, const Column& column, const Rows& rows) {
   std::vector<float> values;
-  const std::size_t step = rows.size() / kMaxKeypointRows + 1;
   const auto add_all = [&](const auto& cells) {
-    for (std::size_t i = 0; i < rows.size(); i += step) {
-      if (const float value = cells[rows[i]]; std::isfinite(value)) values.push_back(value);
-    }
+    visit_sample(rows.size(), kMaxKeypointRows, [&](std::size_t place) {
+      if (const float value = cells[rows[place]]; std::isfinite(value)) values.push_back(value);
+    });
   };
   if (feature.kind == FeatureKind::ordered) {
     add_all(OrderedCells(feature, column));

@@ -77,6 +77,21 @@ std::span<const T> map_cells(const std::string& path, std::uint64_t num_rows, st
   return {reinterpret_cast<const T*>(bytes.data()), static_cast<std::size_t>(num_rows)};
 }
 
+// Where a file is, its size and its time.
+std::string facts_of(const Shard& shard) {
+  std::string text;
+  std::error_code failure;
+  const fs::path path = fs::absolute(shard.path);
+  const auto size = fs::file_size(path, failure);
+  const auto time = fs::last_write_time(path, failure);
+  if (failure)
+    throw Error(ErrorKind::file, fmt::format("cannot read {}: {}", shard.name, failure.message()));
+  put_text(text, path.string());
+  put(text, static_cast<std::uint64_t>(size));
+  put(text, static_cast<std::int64_t>(time.time_since_epoch().count()));
+  return text;
+}
+
 }  // namespace
 
 std::string to_bytes(const StoredTable& table) {
@@ -127,11 +142,15 @@ StoredTable parse_stored_table(std::string_view bytes, const std::string& name) 
 
 StoredTable store_table(const std::vector<Shard>& shards, const CsvOptions& options,
                         const std::string& folder, std::size_t piece_bytes) {
+  std::vector<std::string> facts;
+  for (const Shard& shard : shards) facts.push_back(facts_of(shard));
   const std::string source = source_of(shards, options);
   StoredTable stored = read_columns(shards, options, folder, piece_bytes);
   stored.source = source;
-  if (source_of(shards, options) != source)
-    throw Error(ErrorKind::file, fmt::format("{}: changed while it was read", shards[0].name));
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    if (facts_of(shards[s]) != facts[s])
+      throw Error(ErrorKind::file, fmt::format("{}: changed while it was read", shards[s].name));
+  }
   write_file_atomically(folder + "/table", to_bytes(stored));
   return stored;
 }
@@ -177,18 +196,7 @@ Table open_stored_table(const std::string& folder) {
 std::string source_of(const std::vector<Shard>& shards, const CsvOptions& options) {
   std::string text;
   put_text(text, kVersion);
-  for (const Shard& shard : shards) {
-    std::error_code failure;
-    const fs::path path = fs::absolute(shard.path);
-    const auto size = fs::file_size(path, failure);
-    const auto time = fs::last_write_time(path, failure);
-    if (failure)
-      throw Error(ErrorKind::file,
-                  fmt::format("cannot read {}: {}", shard.name, failure.message()));
-    put_text(text, path.string());
-    put(text, static_cast<std::uint64_t>(size));
-    put(text, static_cast<std::int64_t>(time.time_since_epoch().count()));
-  }
+  for (const Shard& shard : shards) text += facts_of(shard);
   const auto put_lists = [&](const auto& lists) {
     for (const auto& [name, words] : lists) {
       put_text(text, name);

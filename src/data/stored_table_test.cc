@@ -212,6 +212,26 @@ TEST_F(StoredTables, LeaveNothingThatNobodyKeeps) {
   EXPECT_TRUE(fs::is_empty(path("cache")));
 }
 
+TEST_F(StoredTables, NameTheShardThatCannotBeUsed) {
+  fs::create_directory(path("cache"));
+  fs::create_directory(path("parts"));
+  put("parts/1.csv", "a,b\n1,2\n");
+  const auto error_with = [&](const std::string& second) {
+    put("parts/2.csv", second);
+    const std::string error = error_of([&] {
+      read_csv_to_disk(path("parts"), {}, {path("cache"), true});
+    });
+    EXPECT_TRUE(fs::is_empty(path("cache"))) << second;
+    EXPECT_THAT(error, HasSubstr("parts/2.csv")) << second;
+    return error;
+  };
+  EXPECT_THAT(error_with("a,c\n1,2\n"), HasSubstr("column 2 is 'c', wanted 'b'"));
+  EXPECT_THAT(error_with("a\n1\n"), HasSubstr("no column 'b'"));
+  EXPECT_THAT(error_with("a,b,c\n1,2,3\n"), HasSubstr("'c' is one too many"));
+  EXPECT_THAT(error_with("a,b\n"), HasSubstr("no rows"));
+  EXPECT_THAT(error_with(""), HasSubstr("empty"));
+}
+
 TEST_F(StoredTables, RefuseWhatIsDamaged) {
   const std::string table = put("t.csv", "a,b\n1,x\n2,y\n");
   stored({{table, "t.csv"}}, {}, 0);

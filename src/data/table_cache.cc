@@ -138,7 +138,8 @@ std::optional<Table> find_disk_table(const std::string& name, const std::string&
   return found;
 }
 
-Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const DiskFolder& to) {
+Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const DiskFolder& to,
+                       std::size_t piece_bytes) {
   std::vector<Shard> shards = shards_of(path);
   const bool is_input = path == "-";
   remove_stale_temporaries(to.path);
@@ -152,7 +153,7 @@ Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const
   }
   TemporaryEntry input(to.path), made(to.path);
   if (is_input) shards = {copy_input(shards[0], input.path())};
-  store_table(shards, options, made.path());
+  store_table(shards, options, made.path(), piece_bytes);
   if (!to.keeps || is_input) return named(open_stored_table(made.path()));
   made.rename_to(entry);
   return named(open_stored_table(entry));

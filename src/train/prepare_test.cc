@@ -41,6 +41,26 @@ std::vector<float> predictions(const Table& table, const TrainOptions& options) 
   return train(table, options).model.predict(table);
 }
 
+TEST(Memory, IsRefusedBeforeTheFirstStepIfItIsTooLittle) {
+  const Table table = weighted([](std::size_t) { return 1; });
+  int steps = 0;
+  const auto error_with = [&](std::uint64_t memory) {
+    const TrainControl control{.progress = [&](const Progress&) { ++steps; }, .memory = memory};
+    return error_of([&] { train(table, options(), control); });
+  };
+  EXPECT_THAT(error_with(std::uint64_t{3} << 20),
+              HasSubstr("memory: 3 MB are allowed, but training takes up to 2"));
+  EXPECT_EQ(steps, 0);
+  EXPECT_EQ(error_with(std::uint64_t{64} << 20), "no error");
+}
+
+TEST(Rows, AreCountedInThirtyTwoBits) {
+  Table table{.name = "huge", .num_rows = std::size_t{1} << 32};
+  table.columns = {{.name = "x"}, {.name = "y", .numbers = {0, 1, 2}}};
+  EXPECT_THAT(error_of([&] { train(table, {.label = "y"}); }),
+              HasSubstr("huge: 4294967296 rows; wanted at most 2^32 - 1"));
+}
+
 TEST(Weights, OnlyTheirRatiosCountHoweverLargeOrSmallTheyAre) {
   const auto plain = [](std::size_t row) { return 1.0 + static_cast<double>(row % 3); };
   for (const ClassWeight class_weight : {ClassWeight::none, ClassWeight::balanced}) {

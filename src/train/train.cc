@@ -26,6 +26,7 @@
 #include "train/initialize.h"
 #include "train/interaction_search.h"
 #include "train/interactions.h"
+#include "train/needed_memory.h"
 #include "train/prepare.h"
 #include "train/rotation.h"
 #include "train/settled_options.h"
@@ -408,12 +409,14 @@ TrainResult train_on(const Source& source, const TrainOptions& options,
   Team team(options.threads, control.ranks, control.stop);
   CheckpointFile file(control, team.is_first());
   std::optional<Checkpoint> checkpoint = file.read(team);
+  const std::uint64_t words = memory_of_words(source.table);
   Prepared prepared = prepare(source, options, control);
   require_same_on_all_ranks(prepared, team);
   const Stopwatch watch;
   LayerSpec& first = prepared.architecture.layers.front();
   if (checkpoint && first.wiring == Wiring::crystals)
     first = parse_architecture(checkpoint->network.architecture).layers.front();
+  require_memory(needed_memory(prepared, words, team.pool().size()), control.memory);
   settle_interactions(wanted_interactions(options, checkpoint), prepared, team, control);
   settle_wiring(prepared, team, control);
   return Session(prepared, control, file, team, watch).run(std::move(checkpoint));

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/needed_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/random.h"
+#include "espalier/error.h"
+#include "model/builder.h"
+#include "model/model_data.h"
+#include "model/network.h"
+#include "train/engine.h"
+
+namespace espalier {
+namespace {
+
+constexpr std::uint64_t kMegabyte = std::uint64_t{1} << 20;
+
+// Of one network while it is trained.
+std::uint64_t memory_of(const Architecture& architecture, const Prepared& p) {
+  const Network network(architecture, input_wires(p.schema), p.options->monotone_calibrators,
+                        Random(1), kMaxParameters, score_wires(p.schema.label));
+  const Network::Scratch scratch(network);
+  const std::size_t tiles = scratch.tiles.size() + scratch.grads.size() + scratch.layers.size();
+  const auto shards =
+      static_cast<std::uint64_t>(std::clamp(p.options->batch_size / kTile, 1, kMaxShards));
+  const auto members = static_cast<std::uint64_t>(p.options->ensemble);
+  return sizeof(float) * (network.params().size() * (shards + 8 + members) + shards * tiles);
+}
+
+std::string as_megabytes(std::uint64_t bytes) {
+  return fmt::format("{} MB", (bytes + kMegabyte - 1) / kMegabyte);
+}
+
+}  // namespace
+
+std::uint64_t memory_of_words(const Table& table) {
+  constexpr std::uint64_t kCopies = 3, kBesideText = 64;
+  std::uint64_t bytes = 0;
+  for (const Column& column : table.columns) {
+    for (const std::string& word : column.words) bytes += kBesideText + word.size();
+  }
+  return kCopies * bytes;
+}
+
+NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) {
+  NeededMemory needed{.network = memory_of(p.architecture, p), .words = words};
+  for (const std::string& larger : p.open.larger)
+    needed.network = std::max(needed.network, memory_of(parse_architecture(larger), p));
+  const Label& label = p.schema.label;
+  const std::uint64_t row = 128 + 12 * static_cast<std::uint64_t>(label.num_scores());
+  const auto members = static_cast<std::uint64_t>(p.valid_is_split_off ? p.options->ensemble : 1);
+  needed.validation = members * row * p.valid.num_rows;
+  constexpr std::uint64_t kSampled = 1'000'000, kBytesSampled = 16;
+  needed.rest = 24 * kMegabyte + kMegabyte * static_cast<std::uint64_t>(threads) +
+                kBytesSampled * std::min<std::uint64_t>(kSampled, p.train.num_rows);
+  return needed;
+}
+
+void require_memory(const NeededMemory& needed, std::uint64_t most) {
+  if (most == 0 || needed.total() <= most) return;
+  throw Error(ErrorKind::argument,
+              fmt::format("memory: {} are allowed, but training takes up to {} even from disk: {} "
+                          "for the network, {} for the validation rows, {} for words, {} for the "
+                          "rest",
+                          as_megabytes(most), as_megabytes(needed.total()),
+                          as_megabytes(needed.network), as_megabytes(needed.validation),
+                          as_megabytes(needed.words), as_megabytes(needed.rest)));
+}
+
+}  // namespace espalier

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much memory training takes when its rows lie on disk, before it begins.
+//
+//   network      P parameters: S sums of gradients, the moments, the best so far, each member; and S
+//                tiles of activations                      4 P (S + 8 + ensemble) + S * tiles
+//   validation   of each held-out row its scores and a metric's sort of them
+//   words        of the categories, each up to three times
+//   rest         the program, its threads, and a column of the sample that keypoints are found in
+//
+// The sum is meant to be more than what is measured: tests/memory_test.py.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "espalier/table.h"
+#include "train/prepare.h"
+
+namespace espalier {
+
+struct NeededMemory {
+  std::uint64_t network = 0;
+  std::uint64_t validation = 0;
+  std::uint64_t words = 0;
+  std::uint64_t rest = 0;
+
+  std::uint64_t total() const { return network + validation + words + rest; }
+};
+
+/// Of the words that a table has in memory.
+std::uint64_t memory_of_words(const Table& table);
+
+/// `words` as memory_of_words says of the table, of which nothing may be left.
+NeededMemory needed_memory(const Prepared& prepared, std::uint64_t words, int threads);
+
+/// Throws Error (argument), which says how much is needed, if it is more than `most`; 0: any is
+/// right.
+void require_memory(const NeededMemory& needed, std::uint64_t most);
+
+}  // namespace espalier
