@@ -17,8 +17,10 @@ namespace {
 
 constexpr std::uint64_t kMegabyte = std::uint64_t{1} << 20;
 
-// Of one network while it is trained.
-std::uint64_t memory_of(const Architecture& architecture, const Prepared& p) {
+// Of one network while it is trained. Groups that are still to be searched for take as much as others.
+std::uint64_t memory_of(Architecture architecture, const Prepared& p) {
+  LayerSpec& first = architecture.layers.front();
+  if (first.wiring == Wiring::crystals) first.wiring = Wiring::random;
   const Network network(architecture, input_wires(p.schema), p.options->monotone_calibrators,
                         Random(1), kMaxParameters, score_wires(p.schema.label));
   const Network::Scratch scratch(network);
@@ -59,7 +61,7 @@ NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) 
 }
 
 void require_memory(const NeededMemory& needed, std::uint64_t most) {
-  if (most == 0 || needed.total() <= most) return;
+  if (needed.total() <= most) return;
   throw Error(ErrorKind::argument,
               fmt::format("memory: {} are allowed, but training takes up to {} even from disk: {} "
                           "for the network, {} for the validation rows, {} for words, {} for the "

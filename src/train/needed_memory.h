@@ -33,8 +33,7 @@ std::uint64_t memory_of_words(const Table& table);
 /// `words` as memory_of_words says of the table, of which nothing may be left.
 NeededMemory needed_memory(const Prepared& prepared, std::uint64_t words, int threads);
 
-/// Throws Error (argument), which says how much is needed, if it is more than `most`; 0: any is
-/// right.
+/// Throws Error (argument), which says how much is needed, if it is more than `most`.
 void require_memory(const NeededMemory& needed, std::uint64_t most);
 
 }  // namespace espalier

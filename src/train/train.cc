@@ -416,7 +416,8 @@ TrainResult train_on(const Source& source, const TrainOptions& options,
   LayerSpec& first = prepared.architecture.layers.front();
   if (checkpoint && first.wiring == Wiring::crystals)
     first = parse_architecture(checkpoint->network.architecture).layers.front();
-  require_memory(needed_memory(prepared, words, team.pool().size()), control.memory);
+  if (control.memory > 0)
+    require_memory(needed_memory(prepared, words, team.pool().size()), control.memory);
   settle_interactions(wanted_interactions(options, checkpoint), prepared, team, control);
   settle_wiring(prepared, team, control);
   return Session(prepared, control, file, team, watch).run(std::move(checkpoint));
