@@ -62,7 +62,7 @@ build: deps  ## build the program build/espalier
 demo: build  ## from a made-up table of loans to a proven model
 	@tools/demo.sh
 
-test: test-release test-python test-asan test-fuzz  ## all fast tests, Python's too; again under sanitizers; some fuzzing
+test: test-release test-python test-asan-unit test-fuzz  ## all fast tests, Python's too; again under sanitizers; some fuzzing
 
 test-all:  ## every test, the long ones too, the page in a browser, the sdist, mpirun, the thread sanitizer, and arm64 under qemu
 	@$(MAKE) --no-print-directory test-release LABELS=
@@ -130,6 +130,15 @@ test-mpi: test-deps installed-wheel  ## the program under mpirun: the bytes of a
 	  tests/mpi_test.py build/espalier build/libespalier.so
 	@cmake --preset release --log-level=WARNING -DESPALIER_MPI=OFF
 	@cmake --build --preset release --target espalier_cli
+
+# The library alone: the program does little itself, and its tests under sanitizers are for test-all.
+.PHONY: test-asan-unit
+test-asan-unit: test-deps
+	$(call say,Building the library with the asan preset)
+	@cmake --preset asan --log-level=WARNING
+	@cmake --build --preset asan --target espalier_tests fuzzers
+	$(call say,Testing with the asan preset)
+	@ctest --preset asan --parallel $(JOBS) --label-exclude cli
 
 test-asan test-tsan: test-%: test-deps
 	$(call say,Building with the $* preset)

@@ -13,6 +13,7 @@
 
 #include "constraints/check.h"
 #include "constraints/lattice_shape.h"
+#include "core/effort.h"
 #include "core/random.h"
 
 namespace espalier {
@@ -227,7 +228,7 @@ TEST(ProjectCube, SolvesTheSquareByHand) {
 }
 
 TEST(ProjectCube, IsNearestForAllMasksUpToSixDimensions) {
-  for_random_cubes(6, 1, [](const std::vector<double>& theta, std::uint32_t mask) {
+  for_random_cubes(effort(6, 4), 1, [](const std::vector<double>& theta, std::uint32_t mask) {
     ASSERT_LT(farthest(projected(theta, mask), oracle(theta, mask)), 1e-6) << theta.size() << mask;
   });
 }

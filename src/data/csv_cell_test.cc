@@ -134,7 +134,7 @@ TEST(ParseNumber, AgreesWithTheStandardLibraryOnRandomDigits) {
 // that is rounded twice goes wrong.
 TEST(ParseNumber, AgreesWithTheStandardLibraryBesideTheHalvesOfFloats) {
   Random random(2);
-  for (int i = 0; i < 30'000; ++i) {
+  for (int i = 0; i < effort(30'000, 3'000); ++i) {
     const auto exponent = static_cast<int>(random.below(60)) - 36;
     const double half =
         std::ldexp(static_cast<double>(2 * (1u << 23 | random.below(1u << 23)) + 1), exponent - 24);

@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/effort.h"
 #include "core/error_of.h"
 #include "core/temporary_folder.h"
 #include "espalier/error.h"
@@ -98,7 +99,7 @@ TEST_F(Tune, OneTrialIsTheDefaultsAndTheModelThatOfTrain) {
 
 // Loans with their true risk, a label without noise: it wants a longer training.
 const Table& true_loans() {
-  static const Table table = simulate({.rows = 150, .missing = 0, .truth = true});
+  static const Table table = simulate({.rows = effort(150, 60), .missing = 0, .truth = true});
   return table;
 }
 
@@ -134,7 +135,7 @@ TEST_F(Tune, TheFirstTrialIsWhatTrainSettlesOnAndATinyBudgetGivesItsModel) {
 }
 
 TEST_F(Tune, FoldsBeginWithWhatTrainSettlesOnToo) {
-  TrainOptions options = open_options().back();
+  TrainOptions options = open_options()[effort(1u, 0u)];
   options.ensemble = 1;
   const TrainResult plain = train(true_loans(), options);
   const TuneResult folds = tune(true_loans(), options, {.trials = 1, .folds = 2});
@@ -144,7 +145,7 @@ TEST_F(Tune, FoldsBeginWithWhatTrainSettlesOnToo) {
 }
 
 TEST_F(Tune, WhatTheTableDecidedIsNotAskedAgain) {
-  TrainOptions options = open_options().back();
+  TrainOptions options = open_options()[effort(1u, 0u)];
   const auto search = [&] {
     return tune(true_loans(), options, {.trials = 4, .confirm = 1}, {.results = results_});
   };
@@ -235,7 +236,7 @@ TEST_F(Tune, RanksDivideTheTrialsAndTheResultIsTheSame) {
 }
 
 TEST_F(Tune, RanksSettleOnTheSameFirstTrial) {
-  TrainOptions options = open_options().back();
+  TrainOptions options = open_options()[effort(1u, 0u)];
   options.threads = options.ensemble = 1;
   const TuneOptions search = {.trials = 2, .confirm = 1};
   const TuneResult alone = tune(true_loans(), options, search);

@@ -277,7 +277,7 @@ void expect_bits_by_hand(const Program& program, const Wires& rows, const std::s
 }
 
 TEST(Program, ItsFormulasGiveTheBitsOfTheInterpreter) {
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+  for (std::uint64_t seed = 1; seed <= effort(150u, 30u); ++seed) {
     Random random(seed);
     const Model model = random_model(random);
     expect_bits_by_hand(compile(model), random_rows(model.schema(), 100, random),
