@@ -138,7 +138,7 @@ test-asan-unit: test-deps
 	@cmake --preset asan --log-level=WARNING
 	@cmake --build --preset asan --target espalier_tests fuzzers
 	$(call say,Testing with the asan preset)
-	@ctest --preset asan --parallel $(JOBS) --label-exclude cli
+	@ctest --preset asan --parallel $(JOBS) --label-regex unit
 
 test-asan test-tsan: test-%: test-deps
 	$(call say,Building with the $* preset)
