@@ -97,8 +97,8 @@ void add_disk_flags(CLI::App& app, DiskFlags& flags) {
   };
   app.add_option(
          "--memory", memory,
-         "the most memory to take, apart from that of files: 512M, 2G. The table is trained "
-         "on from disk if it does not fit; the model is the same (default: what is free)")
+         "the most memory to take, apart from that of files: 512M, 2G; trains from disk, and the "
+         "model is the same (default: in memory if the table fits into what is free)")
       ->type_name("SIZE");
 }
 

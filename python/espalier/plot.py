@@ -37,12 +37,7 @@ def calibrators(fitted: Any, features: list[str] | None = None) -> np.ndarray:
             panels.setdefault(curve.name, []).append(curve)
     if not panels:
         raise Error("plot: the model has no such calibrators of its inputs")
-    columns = min(4, len(panels))
-    rows = -(-len(panels) // columns)
-    figure, axes = _pyplot().subplots(rows, columns, squeeze=False, layout="constrained",
-                                      figsize=(3.2 * columns, 2.4 * rows))
-    for ax in axes.flat[len(panels):]:
-        figure.delaxes(ax)
+    _, axes = _panels(len(panels), in_a_row=4, size=(3.2, 2.4))
     for ax, (name, curves) in zip(axes.flat, panels.items()):
         for place, curve in enumerate(curves):
             _draw_curve(ax, curve, place, len(curves))
@@ -96,12 +91,7 @@ def interactions(fitted: Any) -> np.ndarray:
     pairs = _model_of(fitted).interactions()
     if not pairs:
         raise Error("plot: the model has no pairs of columns")
-    columns = min(3, len(pairs))
-    rows = -(-len(pairs) // columns)
-    figure, axes = _pyplot().subplots(rows, columns, squeeze=False, layout="constrained",
-                                      figsize=(4 * columns, 3.2 * rows))
-    for ax in axes.flat[len(pairs):]:
-        figure.delaxes(ax)
+    figure, axes = _panels(len(pairs), in_a_row=3, size=(4, 3.2))
     for ax, pair in zip(axes.flat, pairs):
         image = ax.imshow(pair.scores.T, origin="lower", aspect="auto")
         figure.colorbar(image, ax=ax)
@@ -193,6 +183,17 @@ def _pyplot() -> Any:
     except ImportError as error:
         raise ImportError("espalier.plot wants matplotlib: pip install matplotlib") from error
     return pyplot
+
+
+def _panels(count: int, in_a_row: int, size: tuple[float, float]) -> tuple[Any, np.ndarray]:
+    """A figure of so many axes, each of that size; the last row may be shorter."""
+    columns = min(in_a_row, count)
+    rows = -(-count // columns)
+    figure, axes = _pyplot().subplots(rows, columns, squeeze=False, layout="constrained",
+                                      figsize=(size[0] * columns, size[1] * rows))
+    for ax in axes.flat[count:]:
+        figure.delaxes(ax)
+    return figure, axes
 
 
 def _model_of(fitted: Any) -> Model:

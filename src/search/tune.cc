@@ -347,9 +347,7 @@ class Search {
     std::string own;
     {
       const std::lock_guard lock(mutex_);
-      const bool time_is_over =
-          phase.end > 0 && watch_.seconds() >= phase.end && defaults_known_ && team_.is_first();
-      own = fmt::format("{}{:9}", time_is_over ? 1 : 0, threads - in_hand_);
+      own = fmt::format("{}{:9}", team_.is_first() && is_over(phase) ? 1 : 0, threads - in_hand_);
       own += std::exchange(to_tell_, {});
     }
     constexpr std::size_t kHead = 10;
@@ -404,12 +402,16 @@ class Search {
     }
   }
 
-  // Reports, and ends the phase when its time is over, though not before the defaults are judged:
-  // whatever is chosen is to be better than them.
+  // Whether its time is, though not before the defaults are judged: whatever is chosen is to be
+  // better than them.
+  bool is_over(const Phase& phase) const {
+    return phase.end > 0 && watch_.seconds() >= phase.end && defaults_known_;
+  }
+
+  // Reports, and ends the phase when its time is over.
   void tell(const TuneRun* finished, const Phase& phase) {
     const std::lock_guard lock(mutex_);
-    if (phase.end > 0 && watch_.seconds() >= phase.end && defaults_known_ && !is_spread())
-      phase.stop.request_stop();
+    if (!is_spread() && is_over(phase)) phase.stop.request_stop();
     report(finished);
   }
 

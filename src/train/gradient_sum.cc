@@ -52,9 +52,8 @@ GradientSum::GradientSum(Ranks& ranks, int num_shards, std::size_t num_params)
       total_(num_params) {
   find_branches(0, num_shards);
   received_.resize(branches_.size() * (kHead + width_of(ranks.rank())));
-  const auto own = static_cast<std::size_t>(
-      std::ranges::count(branches_, ranks.rank(), [](const Branch& b) { return b.rank; }));
-  sent_.resize(own * (kHead * static_cast<std::size_t>(ranks.size()) + num_params));
+  sent_.resize(branches_of(ranks.rank()) *
+               (kHead * static_cast<std::size_t>(ranks.size()) + num_params));
 }
 
 // Goes down the tree until a rank has all shards of a branch.
@@ -69,6 +68,10 @@ void GradientSum::find_branches(int first, int size) {
   const auto left = static_cast<int>(left_branch(static_cast<std::size_t>(size)));
   find_branches(first, left);
   find_branches(first + left, size - left);
+}
+
+std::size_t GradientSum::branches_of(int rank) const {
+  return static_cast<std::size_t>(std::ranges::count(branches_, rank, &Branch::rank));
 }
 
 // The parameters that a rank adds.
@@ -121,10 +124,6 @@ std::size_t GradientSum::add_branches(int first, int size) {
 LossSum GradientSum::add(std::span<std::vector<float>> gradients, std::span<const LossSum> losses) {
   pack(gradients, losses);
   const int size = ranks_.size();
-  const auto branches_of = [&](int rank) {
-    return static_cast<std::size_t>(
-        std::ranges::count(branches_, rank, [](const Branch& b) { return b.rank; }));
-  };
   std::vector<std::span<const std::byte>> send;
   std::vector<std::span<std::byte>> receive;
   std::span<const float> to_send = sent_;

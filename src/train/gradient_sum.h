@@ -51,6 +51,7 @@ class GradientSum {
   };
 
   void find_branches(int first, int size);
+  std::size_t branches_of(int rank) const;
   std::size_t begin_of(int rank) const;
   std::size_t width_of(int rank) const { return begin_of(rank + 1) - begin_of(rank); }
   void pack(std::span<std::vector<float>> gradients, std::span<const LossSum> losses);

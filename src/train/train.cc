@@ -383,10 +383,6 @@ class Session {
   std::vector<Epoch> history_;
 };
 
-}  // namespace
-
-namespace {
-
 // Where the options leave the choice open: what an earlier run has chosen, if this one continues it.
 std::vector<std::string> wanted_interactions(const TrainOptions& options,
                                              const std::optional<Checkpoint>& checkpoint) {
@@ -409,7 +405,7 @@ TrainResult train_on(const Source& source, const TrainOptions& options,
   Team team(options.threads, control.ranks, control.stop);
   CheckpointFile file(control, team.is_first());
   std::optional<Checkpoint> checkpoint = file.read(team);
-  const std::uint64_t words = memory_of_words(source.table);
+  const std::uint64_t words = control.memory > 0 ? memory_of_words(source.table) : 0;
   Prepared prepared = prepare(source, options, control);
   require_same_on_all_ranks(prepared, team);
   const Stopwatch watch;
