@@ -120,6 +120,7 @@ Surface surface_of(const Predictor& predictor, const Pair& pair) {
   std::vector<float> row;
   for (const Feature& feature : features)
     row.push_back(feature.kind == FeatureKind::category ? 0 : feature.typical);
+  row.resize(predictor.num_cells());  // an offset of 0; scores do not read the exposure
   const std::vector<float> first = cells_of(pair.first, features[pair.first.feature]);
   const std::vector<float> second = cells_of(pair.second, features[pair.second.feature]);
   Surface surface;

@@ -19,9 +19,11 @@
 #include "espalier/certificate.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
+#include "espalier/json.h"
 #include "espalier/metrics.h"
 #include "espalier/outputs.h"
 #include "espalier/predictor.h"
+#include "espalier/report.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
 #include "espalier/tune.h"
@@ -187,6 +189,17 @@ TEST(EveryKindOfLabel, TrainsOnRanksAsAlone) {
         EXPECT_EQ(together == alone, true) << kind.name << ", " << size << " ranks";
       });
     }
+  }
+}
+
+TEST(EveryKindOfLabel, InspectShowsTheSurfaceOfAPair) {
+  for (const Kind& kind : all_kinds()) {
+    const Json pairs =
+        Json::parse(inspect_json(train(table_of(kind), kind.options).model)).at("pairs");
+    ASSERT_EQ(pairs.size(), 1u) << kind.name;
+    EXPECT_TRUE(pairs[0].at("strength").is_number()) << kind.name;
+    for (const Json& scores : pairs[0].at("scores"))
+      for (const Json& score : scores) EXPECT_TRUE(score.is_number()) << kind.name;
   }
 }
 
