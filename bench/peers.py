@@ -87,6 +87,12 @@ class Data:
             y = y.astype(str) == positive
         return x, y.to_numpy(numpy.float32)
 
+    def judged(self, labels, predictions):
+        """{metric: its value}"""
+        if self.regression:
+            return {"mse": float(((labels - predictions) ** 2).mean(dtype="float64"))}
+        return {"log_loss": log_loss(labels, predictions)}
+
     def folds(self, count):
         """The training rows cut so many times into others and validation rows, each row once among
         the latter. Folds have about the same labels, as those of `espalier tune --folds`."""

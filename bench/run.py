@@ -65,7 +65,9 @@ def cases_of(task, threads, rows):
                 ("rater-score shape 50x9D", [tables.make("rater", TABLES), 50, 9, 200, BATCH,
                                              threads])]
     if task == "time_to_quality":
-        return [(main_table().name, [main_table(), threads])]
+        found = [main_table(), *(tables.make(name, TABLES) for name in ("california", "bank")
+                                 if tables.published_files(name))]
+        return [(table.name, [table, threads]) for table in found]
     if task in ("predict_batch", "predict_one"):
         folder = main_model(threads)
         return [(f"{folder.name} 70x5D",
@@ -153,11 +155,11 @@ def print_case(task, case, lines):
 
 
 def print_race(lines):
-    """When each contender first reached the best validation log loss of each other one."""
+    """When each contender first reached the best validation loss of each other one."""
     runs = [line for line in lines if "absent" not in line]
     for goal in runs:
         wanted = min(loss for _, loss in goal["history"])
-        print(f"\n  seconds until the validation log loss is {wanted:.5f}, the best of "
+        print(f"\n  seconds until the validation loss is {wanted:.5g}, the best of "
               f"{goal['contender']}")
         for line in runs:
             reached = [seconds for seconds, loss in line["history"] if loss <= wanted]

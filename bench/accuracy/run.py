@@ -3,7 +3,7 @@
 # How well Espalier and monotone boosted trees predict: the same splits, the same seconds of tuning.
 #
 #   bench/accuracy/run.py [TABLE ...] [--peers PYTHON] [--seconds 60] [--seeds 5] [--threads 2]
-#       [--json FILE]
+#       [--only NAME ...] [--json FILE]
 #
 # protocol.py says which rows train and judge. A contender is a file here: espalier.py, and
 # peer_*.py, which run only with --peers, by that Python. It tunes once a table, by validation loss,
@@ -54,6 +54,8 @@ def compete(name, args):
     with tempfile.TemporaryDirectory() as scratch:
         cases = protocol.cases_of(name, args.seeds, Path(scratch))
         for command in contenders.commands_of(HERE, args.peers):
+            if args.only and command[-1].stem.removeprefix("peer_") not in args.only:
+                continue
             print(f"{name}: {command[-1].stem}", file=sys.stderr)
             words = [*command, args.seconds, args.threads, *(case.folder for case in cases)]
             for line in contenders.run(words, args.threads):
@@ -103,7 +105,10 @@ def arguments():
     parser.add_argument("tables", nargs="*", metavar="TABLE",
                         help=f"of {', '.join(protocol.TABLES)}; all")
     parser.add_argument("--peers", metavar="PYTHON", help="also run the peers, by this Python")
-    parser.add_argument("--seconds", type=float, default=60, help="to tune, a contender and table; 0: the defaults, and one trial a peer")
+    parser.add_argument("--only", nargs="*", default=[],
+                        help="these contenders: espalier, xgboost, lightgbm, sklearn")
+    parser.add_argument("--seconds", type=float, default=60,
+                        help="to tune, a contender and table; 0: the defaults, and one trial a peer")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--json", metavar="FILE", default=contenders.BUILD / "accuracy.json")

@@ -39,9 +39,11 @@ def fit_quantiles(problem, quantiles, settings, seed, threads):
     return Proven(model)
 
 
-def fit_grades(rows, settings, seed, threads):
-    """Probabilities of the grades 0, 1, ...; the networks hold out rows in turn."""
+def fit_grades(rows, settings, seed, threads, free=()):
+    """Probabilities of the grades 0, 1, ..., which rise with all columns but the free ones; the
+    networks hold out rows in turn."""
+    signs = {column: int(column not in free) for column in rows.x}
     model = MonotonicClassifier(grades=np.unique(rows.y).tolist(), random_state=seed,
-                                n_jobs=threads, monotonic_cst=dict.fromkeys(rows.x, 1), **settings)
+                                n_jobs=threads, monotonic_cst=signs, **settings)
     model.fit(rows.x, rows.y)
     return Proven(model, "predict_proba")

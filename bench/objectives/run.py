@@ -3,7 +3,7 @@
 # Claims, quantiles and grades: Espalier and boosted trees on the same rows.
 #
 #   bench/objectives/run.py [TASK ...] [--seeds 5] [--threads 2] [--limit ROWS] [--tries 3]
-#       [--only NAME ...] [--espalier '[{"epochs": 30}]'] [--json FILE]
+#       [--grouped] [--only NAME ...] [--espalier '[{"epochs": 30}]'] [--json FILE]
 #
 # frequency, premium: freMTPL2 with exposure; california, blog: the quantiles 0.1, 0.5 and 0.9
 # beside three models of LightGBM without constraints; car, esl, era: grades in five folds beside
@@ -19,6 +19,7 @@ import statistics
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +68,7 @@ def compete(problems, name, fit, candidates, loss, judge, args):
 def motor(task, args):
     label, kind, deviance = {"frequency": ("ClaimNb", "poisson", judges.poisson_deviance),
                              "premium": ("ClaimAmount", "tweedie", judges.tweedie_deviance)}[task]
-    problems = [rows.motor(label, seed, args.limit) for seed in range(1, args.seeds + 1)]
+    problems = [rows.motor(label, seed, args.limit, args.grouped) for seed in range(1, args.seeds + 1)]
 
     def judge(test, rate):
         return {"deviance": deviance(test, rate), "gini": judges.gini(test, rate),
@@ -181,14 +182,14 @@ def xgboost_grades(train, candidates, seed, threads, num_grades):
     return lambda given: booster.predict(xgboost.DMatrix(given.arrays()))
 
 
-def espalier_grades(train, candidates, seed, threads, num_grades):
+def espalier_grades(train, candidates, seed, threads, num_grades, free=()):
     def fit(problem, settings, seed, threads):
-        return lattices.fit_grades(problem.train, settings, seed, threads), None
+        return lattices.fit_grades(problem.train, settings, seed, threads, free), None
 
     settings = candidates[0]
     if len(candidates) > 1:
         settings, _ = choose(fit, train, candidates, seed, threads, num_grades)
-    return lattices.fit_grades(train, settings, seed, threads)
+    return lattices.fit_grades(train, settings, seed, threads, free)
 
 
 def grades(task, args):
@@ -196,6 +197,10 @@ def grades(task, args):
     contenders = {"Espalier, defaults": (espalier_grades, [{}]),
                   "Espalier, tuned": (espalier_grades, args.espalier or lattices.GRADE_SETTINGS),
                   "XGBoost": (xgboost_grades, trees.SETTINGS["XGBoost"])}
+    if free := rows.CONTRADICTED.get(task):
+        contenders[f"Espalier, {', '.join(free)} free"] = (partial(espalier_grades, free=free), [{}])
+    print(f"{task}: at the least, of every model that rises with all columns: "
+          f"{rows.least_of_monotone(table)}", flush=True)
     found = {}
     for name, (fit, candidates) in wanted(contenders, args):
         results = []
@@ -245,6 +250,9 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--whole", action="store_true",
                         help="of frequency and premium: only the time to fit all policies")
+    parser.add_argument("--grouped", action="store_true",
+                        help="of frequency and premium: rows that look like one policy are judged, "
+                             "or train, together")
     parser.add_argument("--limit", type=int, help="policies to draw; all")
     parser.add_argument("--tries", type=int, default=3, help="settings that a contender tries")
     parser.add_argument("--only", nargs="*", default=[], help="these contenders")

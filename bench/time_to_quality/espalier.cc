@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The validation log loss against the seconds since train() was called with the table in memory:
+// The validation loss, log loss or mean squared error, against the seconds since train() was called with the table in memory:
 // its defaults, and smaller networks in a hurry.
 //   bench_time_to_quality FOLDER THREADS
 #include <chrono>
@@ -23,7 +23,8 @@ void measure(const std::string& folder, const TrainOptions& options, const std::
   report({{"contender", name},
           {"value", elapsed()},
           {"unit", "s"},
-          {"log_loss", metric_on(result.model, folder + "/test.csv", Metric::log_loss)},
+          {std::string(to_word(result.metric)),
+           metric_on(result.model, folder + "/test.csv", result.metric)},
           {"history", history}});
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Validation log loss against seconds of fitting, with monotone constraints.
+# Validation loss, log loss or mean squared error, against seconds of fitting, with monotone constraints.
 #   peer_lightgbm.py FOLDER THREADS
 import sys
 
@@ -11,5 +11,5 @@ data = peers.Data(sys.argv[1])
 booster, history = trees.fit_lightgbm(lightgbm, data, int(sys.argv[2]))
 x, y = data.parts["test"]
 peers.report(contender="lightgbm", value=history[-1][0], unit="s",
-             log_loss=peers.log_loss(y, booster.predict(x)), history=history,
+             **data.judged(y, booster.predict(x)), history=history,
              trees=booster.best_iteration, version=peers.version("lightgbm"))
