@@ -72,6 +72,8 @@ def over_seeds(lines, metric):
         seeds.setdefault(line["seed"], []).append(line["metrics"][metric])
     means = [statistics.mean(values) for values in seeds.values()]
     scale, places, unit = (100, 2, " %") if metric == "accuracy" else (1, 4, "")
+    if metric == "mse":
+        return f"{statistics.mean(means):.4g}"
     if statistics.mean(means) > 1000:
         places = 0
     deviation = f" ± {scale * statistics.stdev(means):.{places}f}" if len(means) > 1 else ""
@@ -80,21 +82,21 @@ def over_seeds(lines, metric):
 
 def print_row(contender, lines):
     if "absent" in lines[0]:
-        print(f"  {contender:<20}absent: {lines[0]['absent']}")
+        print(f"| {contender} | absent: {lines[0]['absent']} |")
         return
-    cells = "".join(f"{over_seeds(lines, metric):>20}" for metric in lines[0]["metrics"])
+    cells = [over_seeds(lines, metric) for metric in lines[0]["metrics"]]
     seconds = statistics.median(line["seconds"] for line in lines)
-    tuned = (f"{lines[0]['tuned_loss']:>12.4f}{lines[0]['trials']:>8}" if "trials" in lines[0]
-             else f"{'':>20}")
-    print(f"  {contender:<20}{cells}{seconds:>9.2f} s{tuned}")
+    print(f"| {contender} |", " | ".join([*cells, f"{seconds:.2g}", str(lines[0].get("trials", ""))]),
+          "|")
 
 
 def print_table(name, found):
-    """A block for each protocol: means over the seeds."""
+    """A Markdown table for each protocol: means over the seeds."""
     present = next(lines for lines in found.values() if "absent" not in lines[0])
     for kind in dict.fromkeys(line["protocol"] for line in present):
-        headings = "".join(f"{metric:>20}" for metric in present[0]["metrics"])
-        print(f"\n{name}: {kind}\n  {'':<20}{headings}{'a fit':>11}{'tuned loss':>12}{'trials':>8}")
+        columns = [*present[0]["metrics"], "seconds a fit", "trials"]
+        print(f"\n### {name}: {kind}\n\n| |", " | ".join(columns), "|\n" +
+              "| --- " * (1 + len(columns)) + "|")
         for contender, lines in found.items():
             print_row(contender, [line for line in lines if line.get("protocol", kind) == kind])
     sys.stdout.flush()

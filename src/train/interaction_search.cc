@@ -33,6 +33,7 @@ constexpr int kScreenBins = 32;
 constexpr int kBins[] = {16, 32, 64};    // a side of a crossed category
 constexpr int kVertices[] = {4, 8, 16};  // a side of a grid
 constexpr double kClear = 2;             // standard deviations, of a gain and of the fall of a loss
+constexpr double kInDoubt = 1;           // of a fall that may be clear with more rows
 constexpr std::size_t kMostTried = 4;    // pairs
 constexpr float kProbe = 0.25f;          // how far slopes are compared for a curvature
 constexpr std::size_t kTurn = 0;         // of levels: each row is judged at one of them
@@ -106,20 +107,20 @@ class Search {
   std::vector<PairWish> find() {
     std::vector<PairWish> chosen;
     const std::vector<PairGain> standing_out = screen();
-    std::vector<double> losses;
-    if (!standing_out.empty()) losses = losses_with(chosen);
-    const std::vector<double> before = losses;
+    Judged without;
+    if (!standing_out.empty()) without = {losses_with(chosen, 0)};
+    const Judged before = without;
     std::vector<PairWish> others;
     for (const PairGain& pair : standing_out) {
       if (is_stopped()) break;
-      std::vector<double> with;
-      const PairWish best = best_bins(chosen, {pair.first, pair.second}, with);
-      if (!fall_of(losses, with).is_clear(kClear)) {
+      Judged with(1);
+      const PairWish best = best_bins(chosen, {pair.first, pair.second}, with.front());
+      if (!lowers_the_loss(best, chosen, without, with)) {
         others.push_back(best);
         continue;
       }
       chosen.push_back(best);
-      losses = std::move(with);
+      without = std::move(with);
     }
     tried_ = chosen;
     tried_.insert(tried_.end(), others.begin(), others.end());
@@ -129,7 +130,7 @@ class Search {
       why_ = fmt::format("of {} that stand out none lowers the loss of held-out rows clearly",
                          standing_out.size());
     } else {
-      const Fall fall = fall_of(before, losses);
+      const Fall fall = fall_of(before.front(), without.front());
       why_ = fmt::format("the loss of held-out rows is {:.1f} deviations lower",
                          fall.mean / fall.error);
     }
@@ -158,6 +159,9 @@ class Search {
     Dataset train;
     Dataset held_out;
   };
+
+  // The losses of the rows that the first fold holds out, of those of the second if it was asked ...
+  using Judged = std::vector<std::vector<double>>;
 
   static SettledOptions with_epochs(const SettledOptions& options, int epochs) {
     TrainOptions changed = *options;
@@ -192,10 +196,29 @@ class Search {
     return network_outputs(network, schema.label, fold.held_out, team_);
   }
 
-  // The losses of the rows that the first fold holds out, with some pairs.
-  std::vector<double> losses_with(const std::vector<PairWish>& pairs) {
+  // Whether a pair beside the chosen ones lowers the loss clearly. What the rows of one fold leave in
+  // doubt those of the next decide, so that it is not left to the seed.
+  bool lowers_the_loss(const PairWish& pair, std::vector<PairWish> chosen, Judged& without,
+                       Judged& with) {
+    std::vector<double> all_without = without.front(), all_with = with.front();
+    while (true) {
+      const Fall fall = fall_of(all_without, all_with);
+      if (fall.is_clear(kClear)) return true;
+      const std::size_t next = with.size();
+      if (!fall.is_clear(kInDoubt) || next == folds_.size() || is_stopped()) return false;
+      if (without.size() == next) without.push_back(losses_with(chosen, next));
+      chosen.push_back(pair);
+      with.push_back(losses_with(chosen, next));
+      chosen.pop_back();
+      all_without.insert(all_without.end(), without[next].begin(), without[next].end());
+      all_with.insert(all_with.end(), with[next].begin(), with[next].end());
+    }
+  }
+
+  // The losses of the rows that a fold holds out, with some pairs.
+  std::vector<double> losses_with(const std::vector<PairWish>& pairs, std::size_t number) {
     Schema schema = p_.schema;
-    Fold fold = folds_.front();
+    Fold fold = folds_[number];
     for (const PairWish& pair : pairs)
       schema.pairs.push_back(made_of(pair, schema, *p_.options, fold.train));
     append_pairs(schema.pairs, fold.train);
@@ -213,7 +236,7 @@ class Search {
         needs_grid(p_.schema, pair.first, pair.second) ? std::span(kVertices) : std::span(kBins);
     for (const int bins : choices) {
       chosen.back().bins = bins;
-      tried.push_back(losses_with(chosen));
+      tried.push_back(losses_with(chosen, 0));
     }
     const auto lowest = std::ranges::min_element(tried, {}, mean_of);
     std::size_t finest = tried.size() - 1;

@@ -5,8 +5,9 @@
 // Networks that know no pair predict the rows out of fold, three times. What they leave unexplained
 // is screened (train/screen.h) for pairs. Those that stand out are tried in turn, with several
 // numbers of bins: one more network on the rows of the first fold, judged by the loss of the rows
-// that it holds out, row by row beside the network without the pair. A pair that does not lower
-// that loss clearly is left out, and so there may be none.
+// that it holds out, row by row beside the network without the pair; where that leaves a doubt, so on
+// with the other folds. A pair that does not lower the loss clearly is left out, and so there may be
+// none.
 #pragma once
 
 #include <string>
