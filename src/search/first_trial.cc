@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/stopwatch.h"
 #include "espalier/error.h"
 #include "search/halving.h"
 #include "train/settled_options.h"
@@ -32,6 +33,27 @@ bool can_be_chosen(const std::string& name, const Json& value, const OpenSetting
   if (name == "weight_decay") return open.weight_decay && value.is_number();
   return name == "architecture" && value.is_string() &&
          std::ranges::find(open.larger, value.string()) != open.larger.end();
+}
+
+// With folds it is the last epoch that is judged and that the final model keeps. What train() chose
+// beside validation rows that pick the best epoch may be far too long for that, so the folds decide
+// whether it is used.
+void let_folds_decide(const Problem& problem, const SettledOptions& by_rows,
+                      const TrainControl& control, FirstTrial& first) {
+  const auto judged = [&](const Json& settings) {
+    TrainOptions options = *by_rows;
+    apply_json(options, settings.dump(), "the first trial");
+    const Stopwatch watch;
+    const std::optional<double> value = judge(problem, options, 0, control);
+    if (!value) fail_stopped();
+    return std::pair(*value, watch.seconds());
+  };
+  const Json none = Json::object();
+  const auto [own, own_seconds] = judged(first.settings);
+  const auto [other, other_seconds] = judged(none);
+  const bool is_better = larger_is_better(problem.metric) ? own > other : own < other;
+  if (!is_better) first.settings = none;
+  first.seconds = is_better ? own_seconds : other_seconds;
 }
 
 FirstTrial continued(const TuneRun& run, const OpenSettings& open) {
@@ -72,12 +94,16 @@ FirstTrial first_trial(const Problem& problem, std::span<const TuneRun> earlier,
       {.valid = control.valid, .progress = follow, .stop = control.stop, .ranks = control.ranks});
   if (trained.stopped) fail_stopped();
   const SettledOptions by_rows =
-      settle(problem.plain, problem.schema.label, problem.schema.features, problem.train_rows);
+      settle(problem.base, problem.schema.label, problem.schema.features, problem.train_rows);
   FirstTrial first{.settings = decided(trained.options, *by_rows)};
   const double own = static_cast<double>(trained.train_rows) * trained.options.epochs;
   first.seconds = trained.seconds * team.pool().size() * own /
                   std::max(own, static_cast<double>(rows)) * std::max(1, problem.num_folds);
   first.trained = std::move(trained);
+  if (problem.num_folds > 0 && first.settings != Json::object()) {
+    const auto follow_judging = [&](const Progress&) { tell(); };
+    let_folds_decide(problem, by_rows, {.progress = follow_judging, .stop = control.stop}, first);
+  }
   return first;
 }
 

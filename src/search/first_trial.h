@@ -16,7 +16,7 @@ namespace espalier {
 
 struct FirstTrial {
   /// What train() chose by its validation rows: epochs, architecture, penalties; without what it
-  /// would have chosen by the number of rows alone.
+  /// would have chosen by the number of rows alone. Nothing if folds say that the latter is better.
   Json settings = Json::object();
   /// The training that had them; nothing if there was none, because nothing is open or an earlier
   /// search has made the choice.

@@ -85,6 +85,23 @@ class Tune : public testing::Test {
   std::vector<std::string> written_;
 };
 
+// What train() chose beside validation rows, which pick an epoch, is far too long for folds, which do
+// not: the first trial is at least as good as the settings that the number of rows gives.
+TEST_F(Tune, FoldsAreNotTrainedForTooLong) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    TrainOptions options = loan_options();
+    options.decreasing = {"income"};
+    options.seed = seed;
+    options.epochs = 0;
+    const Table table = simulate({.rows = 250, .seed = seed});
+    const TuneOptions once = {.trials = 1, .folds = 3};
+    const TuneResult open = tune(table, options, once);
+    options.epochs = 200;  // as so few rows give
+    const TuneResult by_rows = tune(table, options, once);
+    EXPECT_LE(open.trials.at(0).run.valid_metric, by_rows.trials.at(0).run.valid_metric);
+  }
+}
+
 TEST_F(Tune, OneTrialIsTheDefaultsAndTheModelThatOfTrain) {
   for (const char* architecture : {"dln", "dln-paper"}) {
     TrainOptions options = loan_options();
