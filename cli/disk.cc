@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "espalier/error.h"
-#include "flags.h"
+#include "espalier/text.h"
 
 namespace espalier {
 namespace {
@@ -21,21 +21,6 @@ namespace fs = std::filesystem;
 // Columns, and the rows as the network reads them, take at most that many times their text, unless
 // most cells have one digit.
 constexpr std::uint64_t kBytesInMemory = 2;
-constexpr std::uint64_t kLeastMemory = std::uint64_t{32} << 20;
-
-// 2G, 512M, 1e9
-std::uint64_t read_size(const std::string& text) {
-  constexpr std::string_view kUnits = "KMGT";
-  double size = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, size);
-  const std::size_t unit = stop == end ? kUnits.npos : kUnits.find(*stop);
-  const bool is_whole = stop == end || (stop + 1 == end && unit != kUnits.npos);
-  for (std::size_t u = 0; stop != end && u <= unit && is_whole; ++u) size *= 1024;
-  if (error != std::errc() || !is_whole || !(size >= kLeastMemory) || !(size < 1e18))
-    throw bad_value("--memory", text, "a size of at least 32M, such as 512M or 2G");
-  return static_cast<std::uint64_t>(size);
-}
 
 std::uint64_t number_in(const std::string& path, std::string_view before) {
   std::ifstream file(path);
@@ -92,7 +77,7 @@ void add_disk_flags(CLI::App& app, DiskFlags& flags) {
                  "again for as long as the files of the table do not change")
       ->type_name("DIR");
   const CLI::callback_t memory = [&flags](const CLI::results_t& texts) {
-    flags.memory = read_size(texts.back());
+    flags.memory = read_memory("--memory", texts.back());
     return true;
   };
   app.add_option(

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "arrow.h"
 #include "espalier/error.h"
 #include "espalier/ranks.h"
+#include "espalier/text.h"
 #include "espalier/train.h"
 #include "espalier/tune.h"
 #include "interrupts.h"
@@ -176,7 +178,7 @@ std::unique_ptr<Ranks> ranks_of(nb::object ranks) {
 nb::dict train_model(BorrowingTable& table, const std::string& options_json, BorrowingTable* valid,
                      nb::object progress, nb::callable warn, const nb::bytes& folder,
                      double checkpoint_seconds, bool resume, const nb::bytes& scratch,
-                     nb::object communicator) {
+                     std::uint64_t memory, nb::object communicator) {
   const std::string checkpoint = to_string(folder);
   TrainOptions options;
   apply_json(options, options_json, "options");
@@ -202,7 +204,8 @@ nb::dict train_model(BorrowingTable& table, const std::string& options_json, Bor
                              .checkpoint_seconds = checkpoint_seconds,
                              .resume = resume,
                              .scratch = to_string(scratch),
-                             .ranks = ranks.get()};
+                             .ranks = ranks.get(),
+                             .memory = memory};
   std::optional<TrainResult> result;
   try {
     const nb::gil_scoped_release unlocked;
@@ -291,7 +294,8 @@ void define_training(nb::module_& m) {
   m.def("train_fields", &fields_of<TrainOptions>);
   m.def("tune_fields", &fields_of<TuneOptions>);
   m.def("train", &train_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  m.def("read_memory", [](const std::string& text) { return read_memory("memory", text); });
   m.def("remove_checkpoint", [](const nb::bytes& folder) { remove_checkpoint(to_string(folder)); });
   m.def("tune", &tune_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(),
         nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg().none());

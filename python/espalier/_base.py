@@ -16,7 +16,7 @@ from ._arguments import (category_test, directions_of, free_name, hint, not_miss
 from ._batches import MISSING_WORDS, Batches
 from ._explanations import Reason
 from ._model import AdverseWord, Model, Warning, reasons_of
-from ._params import options_json, path_bytes, real_number, seed_of, threads_of
+from ._params import memory_of, options_json, path_bytes, real_number, seed_of, threads_of
 from ._progress import progress_of
 from ._ranks import ranks_of
 from ._sklearn import BaseEstimator, NotFittedError
@@ -75,12 +75,14 @@ class _MonotonicEstimator(BaseEstimator):
 
     def _fit(self, X: Any, y: Any, beside: Beside, eval_set: Any, callback: Any,
              progress: bool, checkpoint: Any, checkpoint_seconds: float, resume: bool,
-             cache: Any, communicator: Any) -> Any:
+             cache: Any, memory: Any, communicator: Any) -> Any:
+        most = memory_of(memory)
         if isinstance(y, str):
-            posed = self._pose_batches(X, y, beside, eval_set, cache)
-        elif cache is not None:
-            raise _core.Error("cache: only batches are trained on from disk; wanted y as the name "
-                              "of a column of X")
+            posed = self._pose_batches(X, y, beside, eval_set, cache, most)
+        elif cache is not None or most > 0:
+            what = "memory" if cache is None else "cache"
+            raise _core.Error(f"{what}: only batches are trained on from disk; wanted y as the "
+                              "name of a column of X")
         else:
             posed = self._pose(X, y, beside, eval_set)
         folder = b"" if checkpoint is None else path_bytes(checkpoint)
@@ -91,7 +93,8 @@ class _MonotonicEstimator(BaseEstimator):
             if ranks is not None:
                 ranks.share_seed(posed.options)
             result = _core.train(posed.table, options_json(posed.options), posed.valid, report,
-                                 _warn, folder, seconds, bool(resume), posed.scratch, ranks)
+                                 _warn, folder, seconds, bool(resume), posed.scratch, most,
+                                 ranks)
         self._keep(result, posed)
         is_first = ranks is None or ranks.rank == 0
         if folder and is_first and not result["stopped"]:
@@ -126,10 +129,10 @@ class _MonotonicEstimator(BaseEstimator):
         return Posed(given, table, names, options, valid, table.thinned(IMPORTANCE_ROWS), classes)
 
     def _pose_batches(self, X: Any, label: str, beside: Beside, eval_set: Any,
-                      cache: Any) -> Posed:
+                      cache: Any, memory: int) -> Posed:
         """The same of rows that come in batches, with y and what stands beside it by name: from
         disk."""
-        batches = Batches(X, "X")
+        batches = Batches(X, "X", memory)
         columns = {role: getattr(beside, argument) for role, argument in ARGUMENTS.items()
                    if getattr(beside, argument) is not None}
         for what, column in {"label": label, **columns}.items():
@@ -151,7 +154,7 @@ class _MonotonicEstimator(BaseEstimator):
         options |= {"label": label, **of_label, **columns}
         valid = None
         if eval_set is not None and isinstance(valid_rows_of(eval_set)[1], str):
-            valid = store(Batches(valid_rows_of(eval_set)[0], "eval_set"), b"", False)
+            valid = store(Batches(valid_rows_of(eval_set)[0], "eval_set", memory), b"", False)
         elif eval_set is not None:
             is_category = category_test(self.categorical_features, self.order, dict.fromkeys(names))
             valid = self._valid_table(eval_set, is_category, names, options, classes)

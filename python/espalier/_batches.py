@@ -22,6 +22,8 @@ from ._tables import IsCategory, is_frame, read_table
 # What pandas calls the index of a frame in a Parquet file; read_csv leaves that of a CSV file out.
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 BATCH_ROWS = 1 << 16
+# Of the memory that a fit may take, a batch may have one part in so many.
+SHARE_OF_A_BATCH, BYTES_A_CELL = 256, 16
 # Batches and files that pyarrow reads before they are asked for; its own numbers are larger.
 READ_AHEAD = {"batch_readahead": 2, "fragment_readahead": 1}
 # Words of any case that usually mean missing: all that a label may be called nevertheless.
@@ -35,9 +37,9 @@ def is_path(X: Any) -> bool:
     return isinstance(X, (str, os.PathLike))
 
 
-def frames_of(X: Any, place: str) -> Iterator[Any]:
+def frames_of(X: Any, place: str, memory: int = 0) -> Iterator[Any]:
     """The batches of X as frames that `read_table` takes."""
-    for batch in _batches_of(X, place):
+    for batch in _batches_of(X, place, memory):
         if not is_frame(batch) and hasattr(batch, "__arrow_c_array__"):
             batch = sys.modules["pyarrow"].Table.from_batches([batch])
         if not is_frame(batch):
@@ -45,13 +47,19 @@ def frames_of(X: Any, place: str) -> Iterator[Any]:
         yield batch
 
 
-def _batches_of(X: Any, place: str) -> Iterable[Any]:
+def _rows_within(memory: int, columns: int) -> int:
+    """Rows of a batch, so that a few of them are a small part of the memory; 0: any."""
+    return BATCH_ROWS if memory == 0 else max(
+        1, min(BATCH_ROWS, memory // (SHARE_OF_A_BATCH * BYTES_A_CELL * columns)))
+
+
+def _batches_of(X: Any, place: str, memory: int) -> Iterable[Any]:
     if is_path(X):
         X = _dataset_of(X, place)
     if hasattr(X, "get_fragments"):  # a dataset
-        return X.to_batches(batch_size=BATCH_ROWS, **READ_AHEAD)
+        return X.to_batches(batch_size=_rows_within(memory, len(X.schema)), **READ_AHEAD)
     if hasattr(X, "iter_batches"):  # a Parquet file that is open
-        return X.iter_batches(batch_size=BATCH_ROWS)
+        return X.iter_batches(batch_size=_rows_within(memory, len(X.schema_arrow)))
     if hasattr(X, "to_batches"):  # a scanner, a table
         return X.to_batches()
     if hasattr(X, "__iter__") and hasattr(X, "read_next_batch"):
@@ -106,11 +114,11 @@ def files_text(path: Any) -> str:
 class Batches:
     """The batches of X, of which the first is known."""
 
-    def __init__(self, X: Any, place: str) -> None:
+    def __init__(self, X: Any, place: str, memory: int = 0) -> None:
         self.place = place
         self.path = os.fspath(X) if is_path(X) else None
         self.files = files_text(X) if self.path is not None else ""
-        frames = (frame for frame in frames_of(X, place) if _num_rows(frame) > 0)
+        frames = (frame for frame in frames_of(X, place, memory) if _num_rows(frame) > 0)
         first = next(frames, None)
         if first is None:
             raise _core.Error(f"{place}: there are no rows")

@@ -54,7 +54,7 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None,
             eval_set: Any = None, callback: Any = None, progress: bool = False,
             checkpoint: Any = None, checkpoint_seconds: float = 30,
-            resume: bool = False, cache: Any = None,
+            resume: bool = False, cache: Any = None, memory: Any = None,
             communicator: Any = None) -> MonotonicClassifier:
         """Trains a model.
 
@@ -79,12 +79,16 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
             same, to the last bit, as if nothing had ended the fit
         cache : a folder to keep the table of batches in, for later fits of the same Parquet files;
             without it the table is in the system's folder for temporary files until the fit is done
+        memory : the most that training may take from disk, "512M", "2G" or a number of bytes, apart
+            from files, from what Python and its packages take and from the batch that is read;
+            if it needs more, an error says how much before the first step. None: any
         communicator : of mpi4py, MPI.COMM_WORLD say, whose processes all call fit with the same
             rows and train this model together: each gets the one that a single process would get.
             The first has the checkpoint. None: this process alone
         """
         return self._fit(X, y, Beside(sample_weight, offset=offset), eval_set, callback, progress,
-                         checkpoint, checkpoint_seconds, resume, cache, communicator)
+                         checkpoint, checkpoint_seconds, resume, cache, memory,
+                         communicator)
 
     def _read_label(self, y: Any) -> tuple[Any, np.ndarray | None]:
         name = getattr(y, "name", None)
@@ -245,12 +249,13 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None,
             offset: Any = None, eval_set: Any = None, callback: Any = None, progress: bool = False,
             checkpoint: Any = None, checkpoint_seconds: float = 30,
-            resume: bool = False, cache: Any = None,
+            resume: bool = False, cache: Any = None, memory: Any = None,
             communicator: Any = None) -> MonotonicRegressor:
         """Trains a model; the arguments are those of `MonotonicClassifier.fit`, with numbers as
         y, and with the losses poisson and tweedie the exposure of each row."""
         return self._fit(X, y, Beside(sample_weight, exposure, offset), eval_set, callback,
-                         progress, checkpoint, checkpoint_seconds, resume, cache, communicator)
+                         progress, checkpoint, checkpoint_seconds, resume, cache, memory,
+                         communicator)
 
     def _add_label(self, table: _core.Table, name: str, y: Any,
                    classes: Any) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
             callback: Callable[[dict[str, Any]], Any] | None = None,
             progress: bool = False, checkpoint: str | os.PathLike[str] | None = None,
             checkpoint_seconds: float = 30, resume: bool = False,
-            cache: str | os.PathLike[str] | None = None,
+            cache: str | os.PathLike[str] | None = None, memory: str | int | None = None,
             communicator: Any = None) -> MonotonicClassifier: ...
     def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray: ...
     def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray: ...
@@ -108,7 +108,7 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
             callback: Callable[[dict[str, Any]], Any] | None = None,
             progress: bool = False, checkpoint: str | os.PathLike[str] | None = None,
             checkpoint_seconds: float = 30, resume: bool = False,
-            cache: str | os.PathLike[str] | None = None,
+            cache: str | os.PathLike[str] | None = None, memory: str | int | None = None,
             communicator: Any = None) -> MonotonicRegressor: ...
     def predict(self, X: Any, *, exposure: Any = None,
                 offset: Any = None) -> np.ndarray: ...

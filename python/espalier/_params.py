@@ -146,6 +146,14 @@ def whole_number(value: Any, what: str) -> int:
     raise _core.Error(f"{what}: {value!r} is not a whole number from 0 to 2**64 - 1")
 
 
+def memory_of(memory: Any) -> int:
+    """The bytes that training may take, 0 for any number."""
+    if memory is None:
+        return 0
+    is_size = isinstance(memory, (str, int, np.integer)) and not isinstance(memory, bool)
+    return _core.read_memory(str(memory) if is_size else repr(memory))
+
+
 def options_json(options: dict[str, Any]) -> str:
     """Options for the library, which checks their names, types and ranges."""
     def plain(value: Any) -> Any:

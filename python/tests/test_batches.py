@@ -12,6 +12,7 @@ import pytest
 
 import espalier
 from conftest import DIRECTIONS
+from espalier._batches import frames_of
 
 ROWS = 240
 
@@ -160,6 +161,34 @@ def test_a_cache_is_used_until_the_files_change(loans, tmp_path):
     loans[:500].to_parquet(tmp_path / "t.parquet")
     assert fit() != first
     assert entries().keys() == kept.keys() and entries() != kept
+
+
+def test_memory_changes_no_byte_and_what_is_too_little_is_said_before_the_first_step(
+        loans, tmp_path):
+    loans.to_parquet(tmp_path / "t.parquet")
+    wanted = espalier.MonotonicClassifier(epochs=1).fit(tmp_path / "t.parquet", "default")
+    for memory in ("512M", 1 << 29, np.int64(1 << 29)):
+        found = espalier.MonotonicClassifier(epochs=1).fit(tmp_path / "t.parquet", "default",
+                                                           memory=memory)
+        assert found.model_.to_bytes() == wanted.model_.to_bytes()
+    told = []
+    large = espalier.MonotonicClassifier(architecture="cal(50) lin(20000) lat(5000x4) lin(1)")
+    with pytest.raises(espalier.Error, match="memory: 32 MB are allowed, but training takes"):
+        large.fit(tmp_path / "t.parquet", "default", memory="32M", callback=told.append)
+    assert told == [] and not hasattr(large, "model_")
+    for memory in ("2GB", "1M", -1, 2.5, True, b"1G"):
+        with pytest.raises(espalier.Error, match="^memory: .* is not a size of at least 32M"):
+            large.fit(tmp_path / "t.parquet", "default", memory=memory)
+    with pytest.raises(espalier.Error, match="^memory: only batches are trained on from disk"):
+        large.fit(loans.drop(columns="default"), loans["default"], memory="1G")
+
+
+def test_batches_of_little_memory_have_few_rows(loans, tmp_path):
+    loans.to_parquet(tmp_path / "t.parquet")
+    for X in (tmp_path / "t.parquet", ds.dataset(tmp_path / "t.parquet"),
+              pq.ParquetFile(tmp_path / "t.parquet")):
+        rows = [len(frame) for frame in frames_of(X, "X", 1 << 20)]
+        assert sum(rows) == len(loans) and max(rows) <= (1 << 20) // (256 * 16 * loans.shape[1])
 
 
 def test_what_is_wrong_with_batches_is_said_and_nothing_is_left(loans, tmp_path):

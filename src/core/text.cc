@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
+#include "espalier/error.h"
 #include "espalier/text.h"
 
 namespace espalier {
@@ -23,6 +26,23 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 std::optional<std::string> nearest_word(std::string_view word,
                                         std::span<const std::string> candidates) {
   return nearest(word, candidates);
+}
+
+std::uint64_t read_memory(std::string_view what, std::string_view text) {
+  constexpr std::string_view kUnits = "KMGT";
+  constexpr std::uint64_t kLeast = std::uint64_t{32} << 20;
+  double size = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, size);
+  const std::size_t unit = stop == end ? kUnits.npos : kUnits.find(*stop);
+  const bool is_whole = stop == end || (stop + 1 == end && unit != kUnits.npos);
+  for (std::size_t u = 0; stop != end && u <= unit && is_whole; ++u) size *= 1024;
+  if (error != std::errc() || !is_whole || !(size >= kLeast) || !(size < 1e18)) {
+    throw Error(ErrorKind::argument,
+                fmt::format("{}: '{}' is not a size of at least 32M, such as 512M or 2G", what,
+                            escape_controls(text)));
+  }
+  return static_cast<std::uint64_t>(size);
 }
 
 std::string escape_controls(std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/error_of.h"
 #include "espalier/error.h"
 #include "espalier/text.h"
 
@@ -75,6 +76,18 @@ TEST(Text, KnowsWellFormedUtf8) {
   // Latin-1, a cut character, an overlong slash, a surrogate, a code point too far.
   for (const char* bad : {"caf\xe9", "\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
     EXPECT_FALSE(is_utf8(bad)) << bad;
+  }
+}
+
+TEST(Text, SizesOfMemoryAreReadAsPeopleWriteThem) {
+  EXPECT_EQ(read_memory("memory", "32M"), 1u << 25);
+  EXPECT_EQ(read_memory("memory", "1.5G"), 3u << 29);
+  EXPECT_EQ(read_memory("memory", "1e9"), 1'000'000'000u);
+  EXPECT_EQ(read_memory("memory", "1T"), std::uint64_t{1} << 40);
+  for (const char* text : {"", "G", "31M", "2GB", "2g", "-2G", "nan", "inf", "1e30", "2 G"}) {
+    EXPECT_EQ(
+        error_of([&] { read_memory("memory", text); }),
+        std::string("memory: '") + text + "' is not a size of at least 32M, such as 512M or 2G");
   }
 }
 
