@@ -17,7 +17,7 @@
 namespace espalier {
 namespace {
 
-using Rows = std::vector<std::uint32_t>;
+using Rows = std::vector<std::uint64_t>;
 
 constexpr std::uint64_t kCutSeed = 1;  // of cuts and simulated rows, which do not vary
 
@@ -38,7 +38,7 @@ constexpr Sizes kRaterScoreQuick = {78273, 9777, 9787};
 
 Rows shuffled_rows(std::size_t count, std::uint64_t seed) {
   Rows rows(count);
-  std::iota(rows.begin(), rows.end(), 0u);
+  std::iota(rows.begin(), rows.end(), std::uint64_t{0});
   std::mt19937_64 random(seed);  // not std::shuffle, whose order differs between libraries
   for (std::size_t i = count; i > 1; --i) std::swap(rows[i - 1], rows[random() % i]);
   return rows;
@@ -111,7 +111,7 @@ Data read_adult_abroad(const std::vector<std::string>& paths, Scale) {
   Table all = parse_adult(adult_rows(paths.at(0)) + adult_rows(paths.at(1)), paths.at(0));
   const Column& country = *all.find("native-country");
   Rows home, abroad;
-  for (std::uint32_t row = 0; row < all.num_rows; ++row) {
+  for (std::uint64_t row = 0; row < all.num_rows; ++row) {
     const std::int32_t code = country.codes.at(row);
     if (code == kMissingCode) continue;
     const bool is_home = country.words[static_cast<std::size_t>(code)] == "United-States";
@@ -132,7 +132,7 @@ Data read_credit(const std::vector<std::string>& paths, Scale) {
                                              all.num_rows, kUsefulness.total()));
   }
   const Rows rows = shuffled_rows(all.num_rows, kCutSeed);
-  const std::span<const std::uint32_t> cut(rows);
+  const std::span<const std::uint64_t> cut(rows);
   const std::size_t seen = kUsefulness.train + kUsefulness.valid;
   return {.train = take_rows(all, cut.first(seen)),
           .test = take_rows(all, cut.subspan(seen, kUsefulness.test)),

@@ -97,11 +97,12 @@ void visit_fields(Options& o, Visitor&& visit) {
       Field{"max_categories",
             "words of a category column beyond this many, the rarest, share one category", 2, 1e6},
       o.max_categories);
-  visit(Field{"interactions",
-              "pairs of columns that are crossed into a category each, or get a table that keeps "
-              "their directions: auto finds those that are worth it, none, or pairs such as "
-              "longitude*latitude, with the number of bins a side if wanted: longitude*latitude:32"},
-        o.interactions);
+  visit(
+      Field{"interactions",
+            "pairs of columns that are crossed into a category each, or get a table that keeps "
+            "their directions: auto finds those that are worth it, none, or pairs such as "
+            "longitude*latitude, with the number of bins a side if wanted: longitude*latitude:32"},
+      o.interactions);
 
   visit(Field{"loss",
               "what training lowers; automatic: log_loss for classes, quantile if --quantile is "

@@ -75,6 +75,6 @@ bool floats_blur(std::span<const float> rounded) noexcept;
 
 /// A copy of some rows, in the order given; a row may come more than once. Requires each to be less
 /// than num_rows.
-Table take_rows(const Table& table, std::span<const std::uint32_t> rows);
+Table take_rows(const Table& table, std::span<const std::uint64_t> rows);
 
 }  // namespace espalier

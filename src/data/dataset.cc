@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/dataset.h"
 
+#include <numeric>
+
 namespace espalier {
+
+Rows rows_between(std::size_t begin, std::size_t end) {
+  Rows rows(end - begin);
+  std::iota(rows.begin(), rows.end(), std::uint64_t{begin});
+  return rows;
+}
 
 Dataset subset(const Dataset& data, const Rows& rows) {
   Dataset part{.num_rows = rows.size(), .num_features = data.num_features};
   part.cells.reserve(rows.size() * data.num_features);
-  for (const std::uint32_t row : rows) {
+  for (const std::uint64_t row : rows) {
     part.cells.insert(part.cells.end(), data.row(row), data.row(row + 1));
     if (!data.labels.empty()) part.labels.push_back(data.labels[row]);
     for (const Role role : kSideRoles) {

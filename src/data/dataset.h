@@ -13,7 +13,7 @@
 namespace espalier {
 
 /// Which rows of a table, in order.
-using Rows = LargeVector<std::uint32_t>;
+using Rows = LargeVector<std::uint64_t>;
 
 /// A column of numbers for each role that stands beside the features, one number per row; empty if
 /// the table has no such column.
@@ -47,6 +47,9 @@ struct Dataset {
     return beside[role].empty() ? otherwise : beside[role][index];
   }
 };
+
+/// The rows [begin, end).
+Rows rows_between(std::size_t begin, std::size_t end);
 
 /// Some rows of a dataset, as a dataset of its own.
 Dataset subset(const Dataset& data, const Rows& rows);

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <unordered_set>
 
@@ -20,13 +19,6 @@
 namespace espalier {
 
 namespace {
-
-// Rows are counted in 32 bits.
-void require_countable(const Table& table) {
-  if (table.num_rows <= std::numeric_limits<std::uint32_t>::max()) return;
-  throw Error(ErrorKind::unsupported,
-              fmt::format("{}: {} rows; wanted at most 2^32 - 1", table.name, table.num_rows));
-}
 
 const Column& with_numbers(const Table& table, const Column& column) {
   if (column.type != ColumnType::number) {
@@ -161,12 +153,7 @@ std::size_t num_own_words(const Feature& feature) {
   return feature.words.size() - (feature.pools_rare && !feature.words.empty() ? 1 : 0);
 }
 
-Rows all_rows(const Table& table) {
-  require_countable(table);
-  Rows rows(table.num_rows);
-  std::iota(rows.begin(), rows.end(), 0u);
-  return rows;
-}
+Rows all_rows(const Table& table) { return rows_between(0, table.num_rows); }
 
 FeatureWords::FeatureWords(const Feature& feature) {
   const std::size_t count = num_own_words(feature);
@@ -292,7 +279,7 @@ std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
       Rows rows;  // as the table now counts them
       rows.reserve(end - begin);
       for (std::size_t& i = next[p]; i < parts[p]->size() && (*parts[p])[i] < end; ++i) {
-        rows.push_back((*parts[p])[i] - static_cast<std::uint32_t>(begin));
+        rows.push_back((*parts[p])[i] - begin);
       }
       append_features(schema, columns, rows, datasets[p]);
     }

@@ -130,7 +130,7 @@ TEST(Encode, FreeingTheTableChangesNothing) {
   schema.label = {.name = "y", .is_number = true};
   schema.beside[Role::weight] = "w";
   std::vector<Rows> parts(3);  // the last has no rows
-  for (std::uint32_t row = 0; row < 100; ++row) {
+  for (std::uint64_t row = 0; row < 100; ++row) {
     if (row < 40 || row > 70) parts[row % 7 == 0].push_back(row);
   }
   const Table kept = table;

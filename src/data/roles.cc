@@ -86,7 +86,7 @@ LargeVector<float> encode_side_column(Role role, const std::string& name, const 
   LargeVector<float> cells;
   cells.reserve(rows.size());
   double total = 0;
-  for (const std::uint32_t row : rows) {
+  for (const std::uint64_t row : rows) {
     const float cell = column.values()[row];
     if (const std::string_view wanted = wanted_of(role, cell); !wanted.empty()) {
       fail_column(table, name,

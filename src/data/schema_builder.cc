@@ -72,7 +72,7 @@ void fill_ordered(const Column& column, const Rows& rows, const std::vector<std:
   feature.kind = FeatureKind::ordered;
   feature.words = words;
   const OrderedCells cells(feature, column);
-  for (const std::uint32_t row : rows) {
+  for (const std::uint64_t row : rows) {
     if (!std::isnan(cells[row])) continue;
     const std::string word = word_at(column, row);
     if (word.empty()) continue;
@@ -146,7 +146,7 @@ constexpr std::size_t kMaxLookedAt = std::size_t{1} << 20;
 bool has_blurred_numbers(const Column& column, const Rows& rows) {
   const std::span<const double> doubles = column.doubles();
   std::unordered_map<float, double> first;
-  for (const std::uint32_t row : rows) {
+  for (const std::uint64_t row : rows) {
     const float rounded = column.values()[row];
     if (std::isnan(rounded)) continue;
     if (first.size() >= kMaxLookedAt) break;
@@ -161,7 +161,7 @@ Content content_of(const Column& column, const Rows& rows) {
   float first_number = 0;
   std::int32_t first_code = 0;
   const std::span<const std::int32_t> codes = column.word_codes();
-  for (const std::uint32_t row : rows) {
+  for (const std::uint64_t row : rows) {
     const bool is_number = column.type == ColumnType::number;
     const float number = is_number ? column.values()[row] : 0;
     const std::int32_t code = is_number ? 0 : codes[row];

@@ -98,8 +98,8 @@ TEST_F(StoredTables, KeepDoublesThatOnlyTheFirstPieceNeeds) {
 
 // Rows as a table, whose words have numbers of their own.
 Table rows_of(const Table& table, std::size_t begin, std::size_t end) {
-  std::vector<std::uint32_t> rows;
-  for (std::size_t row = begin; row < end; ++row) rows.push_back(static_cast<std::uint32_t>(row));
+  std::vector<std::uint64_t> rows;
+  for (std::size_t row = begin; row < end; ++row) rows.push_back(row);
   Table piece = take_rows(table, rows);
   for (Column& column : piece.columns) {
     if (!floats_blur(column.numbers)) column.exact.clear();

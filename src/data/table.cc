@@ -11,7 +11,7 @@ bool floats_blur(std::span<const float> rounded) noexcept {
   return blur.blurs();
 }
 
-Table take_rows(const Table& table, std::span<const std::uint32_t> rows) {
+Table take_rows(const Table& table, std::span<const std::uint64_t> rows) {
   Table taken{.name = table.name, .num_rows = rows.size()};
   for (const Column& column : table.columns) {
     Column& copy = taken.columns.emplace_back(Column{.name = column.name, .type = column.type});
@@ -22,9 +22,9 @@ Table take_rows(const Table& table, std::span<const std::uint32_t> rows) {
     const std::span<const double> doubles = column.doubles();
     const std::span<const std::int32_t> codes = column.word_codes();
     if (!doubles.empty()) {
-      for (const std::uint32_t row : rows) copy.exact.push_back(doubles[row]);
+      for (const std::uint64_t row : rows) copy.exact.push_back(doubles[row]);
     }
-    for (const std::uint32_t row : rows) {
+    for (const std::uint64_t row : rows) {
       if (column.type == ColumnType::number)
         copy.numbers.push_back(numbers[row]);
       else

@@ -19,7 +19,7 @@ TEST(TakeRows, CopiesCellsInTheOrderGivenAlsoFromBorrowedColumns) {
                            .words = {"a", "b"},
                            .codes = {1, kMissingCode, 0},
                            .missing = {"none"}});
-  const std::uint32_t rows[] = {2, 0, 2};
+  const std::uint64_t rows[] = {2, 0, 2};
   const Table taken = take_rows(table, rows);
 
   EXPECT_EQ(taken.name, "t");

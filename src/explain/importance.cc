@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "core/random.h"
@@ -158,8 +157,7 @@ class Judge {
       result.value = judge(result.metric, schema_.label, data, plain);
     }
     const double sign = larger_is_better(result.metric) ? -1 : 1;
-    Rows same(data.num_rows);
-    std::iota(same.begin(), same.end(), 0u);
+    const Rows same = rows_between(0, data.num_rows);
     std::vector<Rows> orders(static_cast<std::size_t>(options_.repeats), same);
     const Random random(options_.seed);
     for (std::size_t i = 0; i < orders.size(); ++i) random.split(i).shuffle(std::span(orders[i]));
@@ -187,7 +185,7 @@ class Judge {
     const Rows chosen = draw_rows();  // of the judged ones
     Rows of_table;
     std::vector<double> weights;
-    for (const std::uint32_t r : chosen) {
+    for (const std::uint64_t r : chosen) {
       of_table.push_back(judged_.rows[r]);
       weights.push_back(judged_.data.weight(r));
     }
@@ -201,8 +199,7 @@ class Judge {
   }
 
   Rows draw_rows() const {
-    Rows rows(judged_.rows.size());
-    std::iota(rows.begin(), rows.end(), 0u);
+    Rows rows = rows_between(0, judged_.rows.size());
     Random(options_.seed).split(kRowsStream).shuffle(std::span(rows));
     rows.resize(std::min(rows.size(), options_.shared_rows));
     return rows;

@@ -48,7 +48,7 @@ ScoreWires score_wires(const Label& label) {
   return scores;
 }
 
-void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float* tile) {
+void load_tile(const Dataset& data, const std::uint64_t* rows, int count, float* tile) {
   for (int r = 0; r < kTile; ++r) {
     const float* cells = data.row(rows[r < count ? r : 0]);
     for (std::size_t f = 0; f < data.num_features; ++f)
@@ -67,10 +67,10 @@ std::vector<float> network_outputs(const Network& network, const Label& label, c
   std::vector<float> outputs((end - begin) * label.num_scores());
   pool.run_ranges(end - begin, kTaskRows, [&](std::size_t task_begin, std::size_t task_end) {
     Network::Scratch scratch(network);
-    std::uint32_t rows[kTile];
+    std::uint64_t rows[kTile];
     for (std::size_t first = task_begin; first < task_end; first += kTile) {
       const auto count = static_cast<int>(std::min<std::size_t>(kTile, task_end - first));
-      std::iota(rows, rows + count, static_cast<std::uint32_t>(begin + first));
+      std::iota(rows, rows + count, std::uint64_t{begin + first});
       load_tile(data, rows, count, scratch.input());
       for (std::size_t level = 0; level < num_levels; ++level) {
         if (num_levels > 1) {

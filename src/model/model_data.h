@@ -35,7 +35,7 @@ ScoreWires score_wires(const Label& label);
 
 /// Fills a tile with the features of rows[0 .. count) of a dataset, count <= kTile; the rest of the
 /// tile repeats row 0. Behind them comes the wire of levels, if the network has one.
-void load_tile(const Dataset& data, const std::uint32_t* rows, int count, float* tile);
+void load_tile(const Dataset& data, const std::uint64_t* rows, int count, float* tile);
 
 /// The outputs of a network for each row of a dataset at all levels, [row][label.num_scores()].
 std::vector<float> network_outputs(const Network& network, const Label& label, const Dataset& data,

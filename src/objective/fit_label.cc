@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -89,7 +88,7 @@ void fit_mean(const Dataset& train, Label& label) {
 double quantile_of(const Dataset& train, const Rows& order, double share) {
   const double wanted = share * total_weight(train);
   double below = 0;
-  for (const std::uint32_t row : order) {
+  for (const std::uint64_t row : order) {
     below += train.weight(row);
     if (below >= wanted) return train.labels[row];
   }
@@ -99,11 +98,10 @@ double quantile_of(const Dataset& train, const Rows& order, double share) {
 // In units of the mean distance from the median, which a few large labels hardly move. One quantile
 // begins at that of all labels, several at the median: see fit_classes.
 void fit_quantiles(const Dataset& train, Label& label) {
-  Rows order(train.num_rows);
-  std::iota(order.begin(), order.end(), 0u);
+  Rows order = rows_between(0, train.num_rows);
   // Not a stable sort, which takes more memory: rows with the same label stay in order.
   std::ranges::sort(order, {},
-                    [&](std::uint32_t row) { return std::pair(train.labels[row], row); });
+                    [&](std::uint64_t row) { return std::pair(train.labels[row], row); });
   const double median = quantile_of(train, order, 0.5);
   double distance = 0;
   for (std::size_t i = 0; i < train.num_rows; ++i)

@@ -298,7 +298,7 @@ Label build_label(const Table& table, const TrainOptions& options) {
 Rows labelled_rows(const Label& label, const Table& table) {
   const Column& column = require_column(table, label.name);
   Rows rows = all_rows(table);
-  std::erase_if(rows, [&](std::uint32_t row) {
+  std::erase_if(rows, [&](std::uint64_t row) {
     return column.type == ColumnType::number ? std::isnan(column.values()[row])
                                              : column.word_codes()[row] == kMissingCode;
   });

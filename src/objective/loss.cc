@@ -54,7 +54,7 @@ Slope loss_of(const Label& label, double s, const LossRow& row) noexcept {
   return {0, 0};
 }
 
-LossRow row_of(const Dataset& data, std::uint32_t row, std::size_t level) noexcept {
+LossRow row_of(const Dataset& data, std::uint64_t row, std::size_t level) noexcept {
   return {data.labels[row], data.exposure(row), data.offset(row), level};
 }
 
@@ -122,7 +122,7 @@ LossValue row_loss(const Objective& objective, float z, const LossRow& row) noex
 }
 
 void add_losses(const Objective& objective, const Dataset& data,
-                std::span<const std::uint32_t> rows, std::size_t turn, const float* z,
+                std::span<const std::uint64_t> rows, std::size_t turn, const float* z,
                 float* gradient, std::size_t stride, LossSum& sum) noexcept {
   const Label& label = objective.label();
   for (std::size_t r = 0; r < rows.size(); ++r) {

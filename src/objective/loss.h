@@ -84,14 +84,14 @@ struct LossSum {
 };
 
 /// The level of a row in a turn: all rows come at all levels in as many turns.
-inline std::size_t level_of(const Label& label, std::uint32_t row, std::size_t turn) noexcept {
+inline std::size_t level_of(const Label& label, std::uint64_t row, std::size_t turn) noexcept {
   return (row + turn) % label.num_levels();
 }
 
 /// Adds some rows of a dataset, each at its level of this turn, to `sum`, and writes weight *
 /// gradient of each. z and gradient are [num_outputs][stride].
 void add_losses(const Objective& objective, const Dataset& data,
-                std::span<const std::uint32_t> rows, std::size_t turn, const float* z,
+                std::span<const std::uint64_t> rows, std::size_t turn, const float* z,
                 float* gradient, std::size_t stride, LossSum& sum) noexcept;
 
 }  // namespace espalier

@@ -77,7 +77,7 @@ RC_GTEST_PROP(Loss, TheOffsetIsWhereTheMeanGradientVanishes, ()) {
     const Objective objective(own.label, own.data);
     const auto mean_gradient = [&](float z) {
       double sum = 0, total = 0;
-      for (std::uint32_t i = 0; i < own.data.num_rows; ++i) {
+      for (std::uint64_t i = 0; i < own.data.num_rows; ++i) {
         const LossRow row{own.data.labels[i], own.data.exposure(i), own.data.offset(i)};
         sum += own.data.weight(i) * row_loss(objective, z, row).gradient;
         total += own.data.weight(i);
@@ -105,7 +105,7 @@ TEST(Loss, SumsAreWeightedAndGradientsToo) {
   Dataset data{.num_rows = 3, .labels = {1, 0, 1}};
   data.beside[Role::weight] = {2, 5, 0};
   const Objective objective(label, data);
-  const std::uint32_t rows[] = {2, 0};
+  const std::uint64_t rows[] = {2, 0};
   const float z[] = {3, -1};
   float gradient[2];
   LossSum sum;
@@ -122,7 +122,7 @@ TEST(Loss, OfManyClassesHasTheSlopesOfTheSoftmax) {
       .name = "y", .loss = Loss::log_loss, .classes = {"a", "b", "c"}, .offsets = {0.5, -1, 0.25}};
   const Dataset data{.num_rows = 2, .labels = {2, 0}};
   const Objective objective(label, data);
-  const std::uint32_t rows[] = {0, 1};
+  const std::uint64_t rows[] = {0, 1};
   const auto loss_of = [&](const std::vector<float>& z, std::vector<float>& gradient) {
     LossSum sum;
     add_losses(objective, data, rows, 0, z.data(), gradient.data(), 2, sum);
@@ -143,7 +143,7 @@ TEST(Loss, OfManyClassesHasTheSlopesOfTheSoftmax) {
 // As many turns as levels show every row at each of them.
 TEST(Loss, EveryRowComesAtEveryLevel) {
   const Label label{.name = "y", .loss = Loss::quantile, .quantiles = {0.1, 0.2, 0.3, 0.4}};
-  for (std::uint32_t row = 0; row < 9; ++row) {
+  for (std::uint64_t row = 0; row < 9; ++row) {
     std::set<std::size_t> levels;
     for (std::size_t turn = 5; turn < 9; ++turn) levels.insert(level_of(label, row, turn));
     EXPECT_EQ(levels.size(), 4u);

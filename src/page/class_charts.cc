@@ -39,16 +39,16 @@ void add_point(float threshold, const Counts& above, const Counts& total, Json& 
 }  // namespace
 
 Json sweep_json(const JudgedTable& all) {
-  std::vector<std::uint32_t> order(all.size());
-  std::iota(order.begin(), order.end(), 0u);
+  std::vector<std::uint64_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::uint64_t{0});
   std::ranges::stable_sort(order, std::ranges::greater(),
-                           [&](std::uint32_t i) { return all.predictions[i]; });
+                           [&](std::uint64_t i) { return all.predictions[i]; });
   Counts total, above;
   for (std::size_t i = 0; i < all.size(); ++i) total.add(all.labels[i] > 0.5, all.weight(i));
   Json json;
   double next = 0;
   for (std::size_t k = 0; k < order.size(); ++k) {
-    const std::uint32_t i = order[k];
+    const std::uint64_t i = order[k];
     above.add(all.labels[i] > 0.5, all.weight(i));
     const bool is_last = k + 1 == order.size();
     if (!is_last && all.predictions[order[k + 1]] == all.predictions[i]) continue;

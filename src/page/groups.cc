@@ -28,8 +28,7 @@ struct Group {
 // By word, the most frequent first; of equal ones the first in the alphabet.
 std::vector<Group> group_words(const JudgedTable& all, const Column& column) {
   std::map<std::string, Rows> by_word;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    by_word[word_at(column, all.rows[i])].push_back(static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < all.size(); ++i) by_word[word_at(column, all.rows[i])].push_back(i);
   std::vector<Group> groups;
   Group missing{.name = "(missing)"}, others{.name = "(all others)"};
   for (auto& [word, indices] : by_word) {
@@ -53,7 +52,7 @@ std::vector<Group> group_words(const JudgedTable& all, const Column& column) {
 // Of a number: its values if they are few, else ranges.
 std::vector<Group> group_numbers(const JudgedTable& all, const Column& column) {
   std::vector<double> values;
-  for (const std::uint32_t row : all.rows) {
+  for (const std::uint64_t row : all.rows) {
     if (const double value = column.number(row); !std::isnan(value)) values.push_back(value);
   }
   std::ranges::sort(values);
@@ -82,7 +81,7 @@ std::vector<Group> group_numbers(const JudgedTable& all, const Column& column) {
     const double value = column.number(all.rows[i]);
     const auto after = std::upper_bound(begins.begin(), begins.end(), value) - begins.begin();
     Group& own = std::isnan(value) ? missing : groups[static_cast<std::size_t>(after - 1)];
-    own.indices.push_back(static_cast<std::uint32_t>(i));
+    own.indices.push_back(i);
   }
   if (!missing.indices.empty()) groups.push_back(std::move(missing));
   return groups;

@@ -17,7 +17,7 @@ Values picked(const Values& values, const Rows& indices, std::size_t width = 1) 
   Values result;
   if (values.empty()) return result;
   result.reserve(indices.size() * width);
-  for (const std::uint32_t index : indices) {
+  for (const std::uint64_t index : indices) {
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(index * width);
     result.insert(result.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
   }

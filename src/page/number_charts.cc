@@ -17,18 +17,18 @@ constexpr std::size_t kBars = 41;
 constexpr std::size_t kPoints = 100;  // of a curve
 constexpr double kFan[] = {0.1, 0.25, 0.5, 0.75, 0.9};
 
-std::vector<std::uint32_t> order_by_prediction(const JudgedTable& all) {
-  std::vector<std::uint32_t> order(all.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return compare(all, i).predicted; });
+std::vector<std::uint64_t> order_by_prediction(const JudgedTable& all) {
+  std::vector<std::uint64_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::uint64_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::uint64_t i) { return compare(all, i).predicted; });
   return order;
 }
 
-void add_fan_bin(const JudgedTable& all, std::span<const std::uint32_t> bin, Json& json) {
+void add_fan_bin(const JudgedTable& all, std::span<const std::uint64_t> bin, Json& json) {
   std::vector<Mean> predicted(all.label.num_scores());
   Mean seen;
   std::vector<double> labels;
-  for (const std::uint32_t i : bin) {
+  for (const std::uint64_t i : bin) {
     for (std::size_t s = 0; s < predicted.size(); ++s)
       predicted[s].add(all.prediction(i)[s], all.weight(i));
     seen.add(all.labels[i], all.weight(i));
@@ -47,7 +47,7 @@ void add_fan_bin(const JudgedTable& all, std::span<const std::uint32_t> bin, Jso
 }  // namespace
 
 Json fan_json(const JudgedTable& all) {
-  const std::vector<std::uint32_t> order = order_by_prediction(all);
+  const std::vector<std::uint64_t> order = order_by_prediction(all);
   const std::size_t bins = std::clamp<std::size_t>(all.size() / kFewestRows, 1, kMostBins);
   Json json = Json::array();
   for (std::size_t b = 0; b < bins; ++b) {
@@ -94,14 +94,14 @@ Json coverage_json(const JudgedTable& all) {
 
 Json lorenz_json(const JudgedTable& all) {
   double exposure = 0, labels = 0, predictions = 0;
-  const auto add = [&](std::uint32_t i) {
+  const auto add = [&](std::uint64_t i) {
     const Comparison row = compare(all, i);
     exposure += row.weight;
     labels += row.weight * row.seen;
     predictions += row.weight * row.predicted;
   };
-  const std::vector<std::uint32_t> order = order_by_prediction(all);
-  for (const std::uint32_t i : order) add(i);
+  const std::vector<std::uint64_t> order = order_by_prediction(all);
+  for (const std::uint64_t i : order) add(i);
   const double all_exposure = exposure, all_labels = labels, all_predictions = predictions;
   exposure = labels = predictions = 0;
   Json json;

@@ -226,7 +226,7 @@ class PageMaker {
     const std::size_t count = judged ? judged->size() : table_.num_rows;
     Rows rows = sample_rows(count, most, random_.split(kImportance));
     if (judged) {
-      for (std::uint32_t& row : rows) row = judged->rows[row];
+      for (std::uint64_t& row : rows) row = judged->rows[row];
     }
     Table sample = take_rows(table_, rows);
     if (!judged) {

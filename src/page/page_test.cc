@@ -31,7 +31,7 @@ JudgedTable two_classes(const std::vector<double>& labels, const std::vector<flo
                   .labels = labels,
                   .predictions = predictions};
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    all.rows.push_back(static_cast<std::uint32_t>(i));
+    all.rows.push_back(i);
     all.scores.push_back(std::log(predictions[i] / (1 - predictions[i])));
   }
   return all;
@@ -84,7 +84,7 @@ TEST(PageSample, DrawsEachRowAtMostOnceAndAllAlike) {
     const Rows rows = sample_rows(20, 5, Random(seed));
     ASSERT_EQ(rows.size(), 5u);
     ASSERT_TRUE(std::ranges::is_sorted(rows));
-    for (const std::uint32_t row : rows) ++drawn[row];
+    for (const std::uint64_t row : rows) ++drawn[row];
   }
   for (const int count : drawn) EXPECT_NEAR(count, 500, 100);
 }
@@ -162,7 +162,7 @@ TEST(PageCharts, FewRowsMakeFewBins) {
 
 TEST(PageCharts, TheLorenzCurveOfEqualRatesIsTheDiagonal) {
   JudgedTable all{.label = {.name = "y", .loss = Loss::poisson, .power = 1}};
-  for (std::uint32_t i = 0; i < 50; ++i) {
+  for (std::uint64_t i = 0; i < 50; ++i) {
     all.rows.push_back(i);
     all.exposures.push_back(1 + static_cast<float>(i % 3));
     all.labels.push_back(2 * all.exposures.back());

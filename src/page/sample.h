@@ -17,7 +17,7 @@ inline Rows sample_rows(std::size_t count, std::size_t most, Random random) {
   rows.reserve(wanted);
   for (std::size_t i = 0; wanted > 0; ++i) {
     if (random.below(count - i) >= wanted) continue;
-    rows.push_back(static_cast<std::uint32_t>(i));
+    rows.push_back(i);
     --wanted;
   }
   return rows;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/adam.h"
 
-#include "train/tree_sum.h"
-
 #include "layers/instruction_sets.h"
+#include "train/tree_sum.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "train/adam.cc"
 // clang-format off: the order matters

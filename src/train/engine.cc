@@ -16,8 +16,6 @@ namespace {
 constexpr std::size_t kBlockParams = 4096;
 constexpr double kPi = 3.14159265358979323846;
 
-int shards_for(int batch_size) { return std::clamp(batch_size / kTile, 1, kMaxShards); }
-
 struct Block {  // units of a layer that one task updates
   int layer;
   int first_unit;
@@ -74,8 +72,8 @@ class Engine::Work {
       : in_(input),
         network_(*learner.network),
         adam_(*learner.adam),
-        num_shards_(shards_for((*input.options)->batch_size)),
-        own_(own_shards()),
+        num_shards_(num_shards_of((*input.options)->batch_size)),
+        own_(own_shards(input.team->ranks(), num_shards_)),
         shard_sums_(static_cast<std::size_t>(own_.size())),
         blocks_(blocks_of(network_)),
         penalties_(penalties_of(*input.options)) {
@@ -106,12 +104,6 @@ class Engine::Work {
   }
 
  private:
-  ShardRange own_shards() const {
-    const Ranks* const ranks = in_.team->ranks();
-    return ranks == nullptr ? ShardRange{0, num_shards_}
-                            : shards_of(ranks->rank(), ranks->size(), num_shards_);
-  }
-
   // A shard takes the tiles shard, shard + num_shards, ... of the batch; `own` counts those that are
   // this rank's.
   void run_shard(std::size_t own, const Batch& batch) {
@@ -122,7 +114,7 @@ class Engine::Work {
     for (std::size_t begin = shard * kTile; begin < batch.rows.size();
          begin += static_cast<std::size_t>(num_shards_) * kTile) {
       const std::size_t count = std::min<std::size_t>(kTile, batch.rows.size() - begin);
-      const std::span<const std::uint32_t> rows = batch.rows.subspan(begin, count);
+      const auto rows = std::span(batch.rows).subspan(begin, count);
       load_tile(in_.objective->label(), batch, rows, scratch.input());
       const float* z = network_.forward(scratch);
       std::vector<float>& gradient = output_grads_[own];

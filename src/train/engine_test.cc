@@ -17,12 +17,13 @@ struct Student {
   Student(const Prepared& p, std::uint64_t seed)
       : network(p.architecture, input_wires(p.schema), p.options->monotone_calibrators,
                 Random(seed)),
-        batches(p.train, p.options->batch_size, Random(seed + 1)) {
+        batches(p.train, p.options->batch_size, {0, num_shards_of(p.options->batch_size)},
+                Random(seed + 1)) {
     initialize(p.train, p.schema.label, p.options, Random(seed + 2), network);
     batches.next_epoch();
   }
 
-  std::vector<Batch> steps(std::int64_t first, std::int64_t last) const {
+  std::vector<Batch> steps(std::int64_t first, std::int64_t last) {
     std::vector<Batch> steps;
     for (std::int64_t step = first; step < last; ++step) steps.push_back(batches.batch(step));
     return steps;

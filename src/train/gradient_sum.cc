@@ -5,6 +5,8 @@
 #include <array>
 #include <bit>
 
+#include "layers/tile.h"
+#include "train/adam.h"
 #include "train/tree_sum.h"
 
 namespace espalier {
@@ -41,8 +43,15 @@ void add_branch(std::span<std::vector<float>> gradients) {
 
 }  // namespace
 
+int num_shards_of(int batch_size) { return std::clamp(batch_size / kTile, 1, kMaxShards); }
+
 ShardRange shards_of(int rank, int num_ranks, int num_shards) {
   return {rank * num_shards / num_ranks, (rank + 1) * num_shards / num_ranks};
+}
+
+ShardRange own_shards(const Ranks* ranks, int num_shards) {
+  return ranks == nullptr ? ShardRange{0, num_shards}
+                          : shards_of(ranks->rank(), ranks->size(), num_shards);
 }
 
 GradientSum::GradientSum(Ranks& ranks, int num_shards, std::size_t num_params)

@@ -27,8 +27,14 @@ struct ShardRange {
   int size() const { return last - first; }
 };
 
+/// How many shards a batch has.
+int num_shards_of(int batch_size);
+
 /// The shards of a rank; there may be none.
 ShardRange shards_of(int rank, int num_ranks, int num_shards);
+
+/// The shards of this process: all of them without ranks.
+ShardRange own_shards(const Ranks* ranks, int num_shards);
 
 class GradientSum {
  public:

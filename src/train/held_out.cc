@@ -13,7 +13,7 @@ std::vector<double> losses_of(const Objective& objective, const Dataset& data,
   const std::size_t num_scores = label.num_scores();
   std::vector<float> slopes(label.num_outputs());
   std::vector<double> losses;
-  for (std::uint32_t r = 0; r < data.num_rows; ++r) {
+  for (std::uint64_t r = 0; r < data.num_rows; ++r) {
     LossSum sum;
     for (std::size_t turn = 0; turn < label.num_levels(); ++turn) {
       const std::size_t own = level_of(label, r, turn) * label.num_outputs();

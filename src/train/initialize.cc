@@ -18,10 +18,10 @@ using Sample = std::vector<std::vector<float>>;
 Sample draw_sample(const Dataset& train, const Label& label, int num_wires, Random& random) {
   Sample sample;
   for (int t = 0; t < kSampleTiles; ++t) {
-    std::uint32_t rows[kTile];
-    for (std::uint32_t& row : rows) row = static_cast<std::uint32_t>(random.below(train.num_rows));
+    std::uint64_t rows[kTile];
+    for (std::uint64_t& row : rows) row = random.below(train.num_rows);
     sample.emplace_back(static_cast<std::size_t>(num_wires) * kTile);
-    load_tile(label, {.data = &train, .rows = rows}, rows, sample.back().data());
+    load_tile(label, {.data = &train}, rows, sample.back().data());
   }
   return sample;
 }

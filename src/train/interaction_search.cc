@@ -49,8 +49,7 @@ std::size_t rows_to_search(std::size_t rows, std::size_t columns) {
 std::vector<float> slopes_of(const Objective& objective, const Dataset& data,
                              std::vector<float> outputs, float move) {
   for (float& output : outputs) output += move;
-  Rows rows(data.num_rows);
-  std::iota(rows.begin(), rows.end(), 0u);
+  const Rows rows = rows_between(0, data.num_rows);
   std::vector<float> slopes(data.num_rows);
   LossSum ignored;
   add_losses(objective, data, rows, kTurn, outputs.data(), slopes.data(), rows.size(), ignored);
@@ -72,7 +71,7 @@ void add_slopes(const Objective& objective, const Dataset& data, const std::vect
 std::vector<float> at_one_level(const Label& label, const std::vector<float>& outputs) {
   std::vector<float> own;
   const std::size_t levels = label.num_levels();
-  for (std::uint32_t r = 0; r < outputs.size() / levels; ++r)
+  for (std::uint64_t r = 0; r < outputs.size() / levels; ++r)
     own.push_back(outputs[r * levels + level_of(label, r, kTurn)]);
   return own;
 }
@@ -92,13 +91,12 @@ class Search {
         control_(control),
         random_(Random(prepared.options->seed).split(kInteractionStream)),
         short_(with_epochs(prepared.options, (prepared.options->epochs + 1) / 2)) {
-    Rows rows(p_.train.num_rows);
-    std::iota(rows.begin(), rows.end(), 0u);
+    Rows rows = rows_between(0, p_.train.num_rows);
     random_.split(1).shuffle(std::span(rows));
     rows.resize(rows_to_search(rows.size(), p_.schema.features.size()));
     std::ranges::sort(rows);
     std::vector<double> labels;
-    for (const std::uint32_t row : rows) labels.push_back(p_.train.labels[row]);
+    for (const std::uint64_t row : rows) labels.push_back(p_.train.labels[row]);
     for (const Split& fold : deal_folds(rows, labels, kFolds, random_.split(2)))
       folds_.push_back({subset(p_.train, fold.train), subset(p_.train, fold.valid)});
   }
@@ -274,7 +272,7 @@ class Search {
     fill_bins(columns, rows);
     const std::vector<double> gains = screen_columns(rows, random_.split(3), team_.pool());
     std::vector<std::size_t> order(columns.size());
-    std::iota(order.begin(), order.end(), 0u);
+    std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::ranges::greater(),
                              [&](std::size_t c) { return gains[c]; });
     order.resize(kMostColumns);

@@ -10,7 +10,7 @@
 #include "model/builder.h"
 #include "model/model_data.h"
 #include "model/network.h"
-#include "train/engine.h"
+#include "train/gradient_sum.h"
 
 namespace espalier {
 namespace {
@@ -25,8 +25,7 @@ std::uint64_t memory_of(Architecture architecture, const Prepared& p) {
                         Random(1), kMaxParameters, score_wires(p.schema.label));
   const Network::Scratch scratch(network);
   const std::size_t tiles = scratch.tiles.size() + scratch.grads.size() + scratch.layers.size();
-  const auto shards =
-      static_cast<std::uint64_t>(std::clamp(p.options->batch_size / kTile, 1, kMaxShards));
+  const auto shards = static_cast<std::uint64_t>(num_shards_of(p.options->batch_size));
   const auto members = static_cast<std::uint64_t>(p.options->ensemble);
   return sizeof(float) * (network.params().size() * (shards + 8 + members) + shards * tiles);
 }
@@ -57,6 +56,8 @@ NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) 
   constexpr std::uint64_t kSampled = 1'000'000, kBytesSampled = 16;
   needed.rest = 24 * kMegabyte + kMegabyte * static_cast<std::uint64_t>(threads) +
                 kBytesSampled * std::min<std::uint64_t>(kSampled, p.train.num_rows);
+  // Windows of a quarter of these, four bytes a row.
+  if (p.train.num_rows >= p.many_rows) needed.rest += p.many_rows;
   return needed;
 }
 

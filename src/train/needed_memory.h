@@ -5,7 +5,8 @@
 //                tiles of activations                      4 P (S + 8 + ensemble) + S * tiles
 //   validation   of each held-out row its scores and a metric's sort of them
 //   words        of the categories, each up to three times
-//   rest         the program, its threads, and a column of the sample that keypoints are found in
+//   rest         the program, its threads, a column of the sample that keypoints are found in, and the
+//                windows of the order of many rows
 //
 // The sum is meant to be more than what is measured: tests/memory_test.py.
 #pragma once

@@ -38,7 +38,8 @@ class ThePaper : public testing::Test {
   // Steps of all layers, the last of which projects so.
   void step(int count, Projection last, Network& network) const {
     const Prepared other = prepared_for(last);
-    Batches batches(prepared.train, prepared.options->batch_size, Random(3));
+    const int batch_size = prepared.options->batch_size;
+    Batches batches(prepared.train, batch_size, {0, num_shards_of(batch_size)}, Random(3));
     batches.next_epoch();
     const Objective objective(prepared.schema.label, prepared.train);
     Team team(1);

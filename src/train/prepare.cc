@@ -109,7 +109,7 @@ void require_rows(const Table& table, const Rows& rows, const TrainOptions& opti
     throw Error(ErrorKind::data, fmt::format("{}: no row is left to {}", table.name, purpose));
   const Column* const weight = options.weight.empty() ? nullptr : table.find(options.weight);
   if (weight == nullptr || weight->type != ColumnType::number) return;
-  const auto weighs_nothing = [&](std::uint32_t row) { return weight->values()[row] == 0; };
+  const auto weighs_nothing = [&](std::uint64_t row) { return weight->values()[row] == 0; };
   if (!std::all_of(rows.begin(), rows.end(), weighs_nothing)) return;
   throw Error(ErrorKind::data, fmt::format("{}: column '{}': the {} rows to {} all weigh 0",
                                            table.name, options.weight, rows.size(), purpose));

@@ -54,13 +54,6 @@ TEST(Memory, IsRefusedBeforeTheFirstStepIfItIsTooLittle) {
   EXPECT_EQ(error_with(std::uint64_t{64} << 20), "no error");
 }
 
-TEST(Rows, AreCountedInThirtyTwoBits) {
-  Table table{.name = "huge", .num_rows = std::size_t{1} << 32};
-  table.columns = {{.name = "x"}, {.name = "y", .numbers = {0, 1, 2}}};
-  EXPECT_THAT(error_of([&] { train(table, {.label = "y"}); }),
-              HasSubstr("huge: 4294967296 rows; wanted at most 2^32 - 1"));
-}
-
 TEST(Weights, OnlyTheirRatiosCountHoweverLargeOrSmallTheyAre) {
   const auto plain = [](std::size_t row) { return 1.0 + static_cast<double>(row % 3); };
   for (const ClassWeight class_weight : {ClassWeight::none, ClassWeight::balanced}) {
@@ -101,7 +94,7 @@ TEST(Prepare, SaysWhichRowsAreLackingOrWeighNothing) {
 
   TrainOptions greedy = options();
   greedy.valid_fraction = 0.9;
-  EXPECT_THAT(error(take_rows(plain, std::vector<std::uint32_t>{3, 7}), greedy),
+  EXPECT_THAT(error(take_rows(plain, std::vector<std::uint64_t>{3, 7}), greedy),
               HasSubstr("no row is left to train on"));
 }
 

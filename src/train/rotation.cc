@@ -14,10 +14,10 @@ namespace espalier {
 
 Rotation::Rotation(const Prepared& prepared)
     : prepared_(prepared), order_(prepared.valid.num_rows + prepared.train.num_rows) {
-  const auto num_train = static_cast<std::uint32_t>(prepared.train.num_rows);
+  const std::uint64_t num_train = prepared.train.num_rows;
   const auto num_valid = static_cast<std::ptrdiff_t>(prepared.valid.num_rows);
   std::iota(order_.begin(), order_.begin() + num_valid, num_train);
-  std::iota(order_.begin() + num_valid, order_.end(), 0u);
+  std::iota(order_.begin() + num_valid, order_.end(), std::uint64_t{0});
   Random(prepared.options->seed)
       .split(kRotationStream)
       .shuffle(std::span(order_).subspan(prepared.valid.num_rows));
@@ -30,7 +30,7 @@ Split Rotation::split(int network) const {
 }
 
 // Weights of the training rows balance the classes, those of the others do not.
-void Rotation::append(std::uint32_t row, bool to_train, Dataset& data) const {
+void Rotation::append(std::uint64_t row, bool to_train, Dataset& data) const {
   const bool from_train = row < prepared_.train.num_rows;
   const Dataset& from = from_train ? prepared_.train : prepared_.valid;
   const std::size_t at = from_train ? row : row - prepared_.train.num_rows;
@@ -59,8 +59,8 @@ Rotation::Part Rotation::part(int network) const {
   const Split rows = split(network);
   part.valid.cells.reserve(rows.valid.size() * part.valid.num_features);
   part.train.cells.reserve(rows.train.size() * part.train.num_features);
-  for (const std::uint32_t row : rows.valid) append(row, false, part.valid);
-  for (const std::uint32_t row : rows.train) append(row, true, part.train);
+  for (const std::uint64_t row : rows.valid) append(row, false, part.valid);
+  for (const std::uint64_t row : rows.train) append(row, true, part.train);
   return part;
 }
 
@@ -81,7 +81,7 @@ Rotation::Judged Rotation::judged(const Label& label) const {
   const std::size_t num_scores = label.num_scores();
   Judged judged;
   judged.rows.num_features = prepared_.train.num_features;
-  for (std::uint32_t row = 0; row < order_.size(); ++row) {
+  for (std::uint64_t row = 0; row < order_.size(); ++row) {
     if (counts_[row] == 0) continue;
     append(row, false, judged.rows);
     const double offset = judged.rows.offset(judged.rows.num_rows - 1);

@@ -40,7 +40,7 @@ class Rotation {
 
  private:
   Split split(int network) const;
-  void append(std::uint32_t row, bool to_train, Dataset& data) const;
+  void append(std::uint64_t row, bool to_train, Dataset& data) const;
 
   const Prepared& prepared_;
   Rows order_;                // train's rows are 0, 1, ...; valid's come behind them

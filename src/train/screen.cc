@@ -18,8 +18,8 @@ struct Sums {
 
 // Halves of the rows, drawn once for all tables.
 std::vector<std::uint8_t> draw_halves(std::size_t num_rows, Random random) {
-  std::vector<std::uint32_t> order(num_rows);
-  std::iota(order.begin(), order.end(), 0u);
+  std::vector<std::uint64_t> order(num_rows);
+  std::iota(order.begin(), order.end(), std::uint64_t{0});
   random.shuffle(std::span(order));
   std::vector<std::uint8_t> halves(num_rows);
   for (std::size_t i = 0; i < num_rows; i += 2) halves[order[i]] = 1;

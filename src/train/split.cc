@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 
 namespace espalier {
 
@@ -25,7 +24,7 @@ Split hold_out_by_number(const Rows& rows, double fraction, const Random& random
   const double share = std::min(fraction, kMostHeldOut / static_cast<double>(rows.size()));
   Split split;
   split.train.reserve(rows.size());
-  for (const std::uint32_t row : rows)
+  for (const std::uint64_t row : rows)
     (random.split(row).uniform() < share ? split.valid : split.train).push_back(row);
   return split;
 }
@@ -41,10 +40,10 @@ Split hold_out_share(Rows rows, double fraction, Random random, std::size_t many
 
 std::vector<Split> deal_folds(const Rows& rows, const std::vector<double>& labels,
                               std::size_t count, Random random) {
-  Rows dealt(rows.size());  // places in `rows`, those of the same label together
-  std::iota(dealt.begin(), dealt.end(), 0u);
+  // Places in `rows`, those of the same label together.
+  Rows dealt = rows_between(0, rows.size());
   random.shuffle(std::span(dealt));
-  std::ranges::stable_sort(dealt, {}, [&](std::uint32_t place) { return labels[place]; });
+  std::ranges::stable_sort(dealt, {}, [&](std::uint64_t place) { return labels[place]; });
   Rows order;  // fold by fold
   std::vector<std::size_t> begins;
   for (std::size_t fold = 0; fold < count; ++fold) {

@@ -10,7 +10,7 @@ namespace {
 
 Rows some_rows(std::size_t count) {
   Rows rows;
-  for (std::uint32_t i = 0; i < count; ++i) rows.push_back(3 * i + 1);
+  for (std::uint64_t i = 0; i < count; ++i) rows.push_back(3 * i + 1);
   return rows;
 }
 
@@ -66,7 +66,7 @@ TEST(Split, FoldsHoldOutEveryRowOnceWithAboutTheSameLabels) {
         expect_parts(fold, rows);
         held.insert(held.end(), fold.valid.begin(), fold.valid.end());
         double positive = 0;
-        for (const std::uint32_t row : fold.valid) positive += labels[(row - 1) / 3];
+        for (const std::uint64_t row : fold.valid) positive += labels[(row - 1) / 3];
         const double size = static_cast<double>(fold.valid.size());
         EXPECT_NEAR(size, static_cast<double>(count) / static_cast<double>(folds), 1);
         EXPECT_NEAR(positive, size / 3, 1.1);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -144,9 +143,8 @@ class Session {
     const Predictor predictor{Model(model_)};
     for (const Dataset* rows : {&p_.train, &p_.valid}) {
       for (std::size_t begin = 0; begin < rows->num_rows; begin += kRowsAtATime) {
-        Rows some(std::min(kRowsAtATime, rows->num_rows - begin));
-        std::iota(some.begin(), some.end(), static_cast<std::uint32_t>(begin));
-        const Dataset part = subset(*rows, some);
+        const std::size_t end = std::min(begin + kRowsAtATime, rows->num_rows);
+        const Dataset part = subset(*rows, rows_between(begin, end));
         sums.add(part, predictions(predictor, part, team_.pool()));
       }
     }

@@ -58,7 +58,7 @@ class Trials {
   TrainOptions best_ = first_;
   TrainOptions trying_ = first_;
   bool has_tried_ = false;  // in this step
-  std::string why_;         // the value that the best has in this step is better than the one before
+  std::string why_;  // the value that the best has in this step is better than the one before
   std::vector<Fall> falls_;
   std::vector<Choice> choices_;
 };
