@@ -7,12 +7,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <utility>
 
 namespace espalier {
 
-/// One of `size()` processes, its rank from 0. All of them call the library with the same table,
-/// options and files; each gets the same model. One thread at a time calls a function of this.
+/// One of `size()` processes, its rank from 0. All of them call the library with the same table, or
+/// their rows of it, the same options and files; each gets the same model. One thread at a time calls a function of this.
 class Ranks {
  public:
   virtual ~Ranks() = default;
@@ -26,5 +28,9 @@ class Ranks {
   virtual void exchange(std::span<const std::span<const std::byte>> send,
                         std::span<const std::span<std::byte>> receive) = 0;
 };
+
+/// The rows [first, second) of a table of 2^22 rows or more that are a rank's: it may give train() those
+/// alone, as a table whose first_row says where they begin. Types and words are those of all rows.
+std::pair<std::uint64_t, std::uint64_t> rows_of_rank(const Ranks& ranks, std::uint64_t num_rows);
 
 }  // namespace espalier

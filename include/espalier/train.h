@@ -74,7 +74,8 @@ struct TrainControl {
 
   /// Processes that train this model together, each with its own threads; null: this one alone. The
   /// model is the same for any number of them, and all of them get it. Each of up to eight has its
-  /// share of the rows of every step. The first has the checkpoints; `progress` and `warning` are
+  /// share of the rows of every step, and from 2^22 rows on it keeps no others; each gives all rows of
+  /// the table, or those of rows_of_rank. The first has the checkpoints; `progress` and `warning` are
   /// called on all; a stop that one of them is asked for stops all. Throws Error (data) if a rank has
   /// other rows or options than the first.
   Ranks* ranks = nullptr;

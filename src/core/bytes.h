@@ -35,6 +35,14 @@ std::string_view raw_bytes(std::span<const Number> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
+// The numbers that lie in such bytes of our own.
+template <class Number>
+std::vector<Number> numbers_of(std::string_view bytes) {
+  std::vector<Number> numbers(bytes.size() / sizeof(Number));
+  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(Number));
+  return numbers;
+}
+
 // Reads off the front of bytes that nobody vouches for: a length in them is believed only as far as
 // bytes are left.
 class Reader {

@@ -15,6 +15,16 @@ namespace espalier {
 /// Which rows of a table, in order.
 using Rows = LargeVector<std::uint64_t>;
 
+/// The stretch of rows [begin, end).
+struct RowRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  std::uint64_t size() const { return end - begin; }
+
+  friend bool operator==(const RowRange&, const RowRange&) = default;
+};
+
 /// A column of numbers for each role that stands beside the features, one number per row; empty if
 /// the table has no such column.
 class BesideColumns {
@@ -31,11 +41,21 @@ class BesideColumns {
 struct Dataset {
   std::size_t num_rows = 0;
   std::size_t num_features = 0;  // numbers a row: the features, then the pairs of them
-  LargeVector<float> cells;      // [num_rows][num_features], see encode.h
+  bool is_divided = false;       // other ranks have the cells of other rows; all have the rest
+  std::size_t first = 0;         // the row whose cells come first
+  LargeVector<float> cells;      // [row - first][num_features], see encode.h
   LargeVector<double> labels;    // one per row: the number or its class; empty if not asked for
   BesideColumns beside;
 
-  const float* row(std::size_t index) const { return cells.data() + index * num_features; }
+  const float* row(std::size_t index) const {
+    return cells.data() + (index - first) * num_features;
+  }
+
+  /// The rows whose cells are here.
+  RowRange own_rows() const {
+    return is_divided ? RowRange{first, first + cells.size() / num_features}
+                      : RowRange{0, num_rows};
+  }
 
   const LargeVector<float>& weights() const { return beside[Role::weight]; }
   float weight(std::size_t index) const { return at(Role::weight, index, 1); }
@@ -53,5 +73,8 @@ Rows rows_between(std::size_t begin, std::size_t end);
 
 /// Some rows of a dataset, as a dataset of its own.
 Dataset subset(const Dataset& data, const Rows& rows);
+
+/// The same without cells.
+Dataset subset_without_cells(const Dataset& data, const Rows& rows);
 
 }  // namespace espalier

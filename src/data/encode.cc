@@ -117,6 +117,7 @@ void append_features(const Schema& schema, const ColumnIndex& columns, const Row
 
 // Cuts off the first rows and gives their memory back.
 void drop_rows(std::size_t count, Table& table) {
+  if (count == 0) return;
   const auto drop = [count](auto& cells) {
     if (cells.empty()) return;
     cells = std::remove_reference_t<decltype(cells)>(
@@ -133,7 +134,6 @@ void drop_rows(std::size_t count, Table& table) {
     skip(column.borrowed_exact);
     skip(column.borrowed_codes);
   }
-  table.num_rows -= count;
 }
 
 void keep_features(const Schema& schema, Table& table) {
@@ -260,30 +260,37 @@ Dataset read_features(const Schema& schema, const Table& table) {
   return data;
 }
 
-std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
-                                     const std::vector<const Rows*>& parts) {
+std::vector<Dataset> encode_and_free(const Schema& schema, Table table, const TableShare& share,
+                                     const std::vector<const Rows*>& lists) {
   // More blocks hold less of the table twice, and copy the rest of the columns more often.
-  constexpr std::size_t kBlocks = 8;
-  std::vector<Dataset> datasets(parts.size());
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    encode_beside(schema.beside, table, *parts[p], datasets[p]);
-    datasets[p].cells.reserve(parts[p]->size() * num_inputs(schema));
+  constexpr std::uint64_t kBlocks = 8;
+  const RowRange own = share.rows();
+  std::vector<Dataset> datasets(lists.size());
+  std::vector<RowRange> places;  // of the rows of the share
+  for (std::size_t l = 0; l < lists.size(); ++l) {
+    encode_beside(schema.beside, table, *lists[l], datasets[l]);
+    places.push_back(places_of(own, *lists[l]));
+    datasets[l].cells.reserve(places[l].size() * num_inputs(schema));
   }
   keep_features(schema, table);
   const ColumnIndex columns(table);
-  const std::size_t num_rows = table.num_rows;
-  std::vector<std::size_t> next(parts.size());  // of the rows of a part
-  for (std::size_t block = 0; block < kBlocks; ++block) {
-    const std::size_t begin = num_rows * block / kBlocks, end = num_rows * (block + 1) / kBlocks;
-    for (std::size_t p = 0; p < parts.size(); ++p) {
+  drop_rows(own.begin - share.first, table);
+  for (std::uint64_t block = 0, begin = own.begin; block < kBlocks; ++block) {
+    const std::uint64_t end = own.begin + own.size() * (block + 1) / kBlocks;
+    for (std::size_t l = 0; l < lists.size(); ++l) {
+      const RowRange some = places_of({begin, end}, *lists[l]);
       Rows rows;  // as the table now counts them
-      rows.reserve(end - begin);
-      for (std::size_t& i = next[p]; i < parts[p]->size() && (*parts[p])[i] < end; ++i) {
-        rows.push_back((*parts[p])[i] - begin);
-      }
-      append_features(schema, columns, rows, datasets[p]);
+      rows.reserve(some.size());
+      for (std::uint64_t i = some.begin; i < some.end; ++i) rows.push_back((*lists[l])[i] - begin);
+      append_features(schema, columns, rows, datasets[l]);
     }
     drop_rows(end - begin, table);
+    begin = end;
+  }
+  for (std::size_t l = 0; l < lists.size(); ++l) {
+    datasets[l].num_rows = lists[l]->size();
+    datasets[l].is_divided = share.is_divided;
+    datasets[l].first = places[l].begin;
   }
   return datasets;
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "data/table_share.h"
 #include "espalier/schema.h"
 #include "espalier/table.h"
 
@@ -70,11 +71,11 @@ Dataset encode_features(const Schema& schema, const Table& table, const Rows& ro
 /// encode_cell makes the cells of encode_features of these.
 Dataset read_features(const Schema& schema, const Table& table);
 
-/// Features and the columns beside them for several parts of the rows, each in ascending order. The
-/// cells of the table are freed as they are encoded, block of rows by block, so that little is ever
-/// held in both forms.
-std::vector<Dataset> encode_and_free(const Schema& schema, Table table,
-                                     const std::vector<const Rows*>& parts);
+/// Features and the columns beside them for several lists of rows, each in ascending order; features
+/// of those rows that the share has. The cells of the table are freed as they are encoded, block of
+/// rows by block, so that little is ever held in both forms.
+std::vector<Dataset> encode_and_free(const Schema& schema, Table table, const TableShare& share,
+                                     const std::vector<const Rows*>& lists);
 
 /// The position of a value, not NaN, among keypoints; counted from the other end if `turned`. It
 /// never falls (turned: never rises) when the value rises, not by one bit.

@@ -134,8 +134,8 @@ TEST(Encode, FreeingTheTableChangesNothing) {
     if (row < 40 || row > 70) parts[row % 7 == 0].push_back(row);
   }
   const Table kept = table;
-  const std::vector<Dataset> encoded =
-      encode_and_free(schema, std::move(table), {&parts[0], &parts[1], &parts[2]});
+  const std::vector<Dataset> encoded = encode_and_free(schema, std::move(table), whole_table(100),
+                                                       {&parts[0], &parts[1], &parts[2]});
   for (std::size_t p = 0; p < parts.size(); ++p) {
     Dataset wanted = encode_features(schema, kept, parts[p]);
     encode_beside(schema.beside, kept, parts[p], wanted);

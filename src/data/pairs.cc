@@ -52,10 +52,12 @@ float encode_pair(const Pair& pair, const float* features) noexcept {
 void append_pairs(std::span<const Pair> pairs, Dataset& data) {
   if (pairs.empty()) return;
   const std::size_t before = data.num_features, after = before + pairs.size();
-  LargeVector<float> cells(data.num_rows * after);
-  for (std::size_t r = 0; r < data.num_rows; ++r) {
-    float* row = std::copy_n(data.row(r), before, cells.data() + r * after);
-    for (const Pair& pair : pairs) *row++ = encode_pair(pair, data.row(r));
+  const RowRange own = data.own_rows();
+  LargeVector<float> cells(own.size() * after);
+  float* cell = cells.data();
+  for (std::uint64_t r = own.begin; r < own.end; ++r) {
+    cell = std::copy_n(data.row(r), before, cell);
+    for (const Pair& pair : pairs) *cell++ = encode_pair(pair, data.row(r));
   }
   data.cells = std::move(cells);
   data.num_features = after;

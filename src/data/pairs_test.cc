@@ -168,7 +168,8 @@ TEST(Pairs, TablesAreEncodedAsDatasetsAreWidened) {
   EXPECT_EQ(encoded.num_features, 6u);
   EXPECT_EQ(encoded.cells, widened.cells);
   const Rows rows = all_rows(table);
-  EXPECT_EQ(encode_and_free(schema, table, {&rows}).front().cells, widened.cells);
+  EXPECT_EQ(encode_and_free(schema, table, whole_table(table.num_rows), {&rows}).front().cells,
+            widened.cells);
 }
 
 }  // namespace

@@ -7,8 +7,11 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <unordered_map>
 
+#include "core/bytes.h"
 #include "core/text.h"
 #include "data/column_wishes.h"
 #include "data/csv_cell.h"
@@ -67,48 +70,84 @@ class OrderedCells {
   std::vector<float> by_code_;
 };
 
-void fill_ordered(const Column& column, const Rows& rows, const std::vector<std::string>& words,
+// The training rows that this process has, and where their cells are.
+struct OwnRows {
+  std::span<const std::uint64_t> rows;
+  std::uint64_t first;  // the row that the columns begin with
+
+  template <class Visit>
+  void visit(const Visit& visit) const {
+    for (const std::uint64_t row : rows) visit(static_cast<std::size_t>(row - first));
+  }
+};
+
+OwnRows own_rows(const TableShare& share, RowRange range, const Rows& rows) {
+  const RowRange places = places_of(range, rows);
+  return {std::span(rows).subspan(places.begin, places.size()), share.first};
+}
+
+void fill_ordered(const Column& column, const OwnRows& rows, const std::vector<std::string>& words,
                   const Table& table, Feature& feature) {
   feature.kind = FeatureKind::ordered;
   feature.words = words;
   const OrderedCells cells(feature, column);
-  for (const std::uint64_t row : rows) {
-    if (!std::isnan(cells[row])) continue;
+  rows.visit([&](std::size_t row) {
+    if (!std::isnan(cells[row])) return;
     const std::string word = word_at(column, row);
-    if (word.empty()) continue;
+    if (word.empty()) return;
     throw Error(ErrorKind::data,
                 fmt::format("{}: column '{}': row {}: '{}' is not in its order {}", table.name,
-                            printable(column.name), row + 1, printable(word),
+                            printable(column.name), rows.first + row + 1, printable(word),
                             printable(fmt::format("{}", fmt::join(words, "<")))));
+  });
+}
+
+// What each of some words weighs in the training rows, the parts of the table added in order; less than
+// 0 if it is in none of them. same[code] is the word of a code, the last word stands for missing cells.
+std::vector<double> weigh_words(const Column& column, const TableShare& share, const Rows& rows,
+                                const LargeVector<float>& weights,
+                                const std::vector<std::size_t>& same, std::size_t num_words) {
+  const std::span<const std::int32_t> codes = column.word_codes();
+  std::vector<double> own;  // [own part][word]
+  for (const RowRange& part : share.parts) {
+    std::vector<double> totals(num_words, -1);
+    const RowRange places = places_of(part, rows);
+    for (std::uint64_t i = places.begin; i < places.end; ++i) {
+      const std::int32_t code = codes[rows[i] - share.first];
+      double& total =
+          totals[code == kMissingCode ? num_words - 1 : same[static_cast<std::size_t>(code)]];
+      total = std::max(total, 0.0) + (weights.empty() ? 1.0 : weights[i]);
+    }
+    own.insert(own.end(), totals.begin(), totals.end());
   }
+  std::vector<double> sums(num_words, -1);
+  std::size_t word = 0;
+  for (const std::string& bytes : share.gather(raw_bytes(std::span<const double>(own)))) {
+    for (const double total : numbers_of<double>(bytes)) {
+      double& sum = sums[word++ % num_words];
+      if (total >= 0) sum = std::max(sum, 0.0) + total;
+    }
+  }
+  return sums;
 }
 
 // The words of the training rows, the heaviest first; the rarest pooled beyond max_categories.
-void fill_category(const Column& column, const Rows& rows, const LargeVector<float>& weights,
-                   int max_categories, Feature& feature) {
+void fill_category(const Column& column, const TableShare& share, const Rows& rows,
+                   const LargeVector<float>& weights, int max_categories, Feature& feature) {
   feature.kind = FeatureKind::category;
   WordIndex index;                // 1 and 1.0 are one word
   std::vector<std::size_t> same;  // by code
   for (const std::string& each : column.words)
     same.push_back(static_cast<std::size_t>(index.index_of(shortest_plain(each))));
   const std::vector<std::string> words = index.take_words();
-  const std::span<const std::int32_t> codes = column.word_codes();
-  std::vector<double> totals(words.size() + 1, 0.0);  // the last is "missing"
-  std::vector<bool> seen(totals.size(), false);
-  double total = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::int32_t code = codes[rows[i]];
-    const std::size_t c =
-        code == kMissingCode ? words.size() : same[static_cast<std::size_t>(code)];
-    const double weight = weights.empty() ? 1.0 : weights[i];
-    totals[c] += weight;
-    total += weight;
-    seen[c] = true;
-  }
+  const std::vector<double> totals =
+      weigh_words(column, share, rows, weights, same, words.size() + 1);
+  const double total = weights.empty() ? static_cast<double>(rows.size())
+                                       : std::accumulate(weights.begin(), weights.end(), 0.0);
   const auto word = [&](std::size_t c) { return c < words.size() ? words[c] : std::string(); };
   std::vector<std::size_t> order;
   for (std::size_t c = 0; c < totals.size(); ++c) {
-    if (seen[c]) order.push_back(c);
+    if (totals[c] >= 0) order.push_back(c);
   }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return totals[a] != totals[b] ? totals[a] > totals[b] : word(a) < word(b);
@@ -138,15 +177,35 @@ struct Content {
   bool any_missing = false;
   bool varies = false;
   bool is_blurred = false;  // numbers that differ are the same as floats
+  std::int32_t first_code = 0;
+  float first_number = 0;
+  double first_double = 0;
+
+  void add(const Content& other) {
+    any_missing |= other.any_missing;
+    varies |= other.varies;
+    is_blurred |= other.is_blurred;
+    if (!other.any_value) return;
+    if (any_value) {
+      varies |= first_number != other.first_number || first_code != other.first_code;
+      is_blurred |= first_number == other.first_number && first_double != other.first_double;
+    } else {
+      first_code = other.first_code;
+      first_number = other.first_number;
+      first_double = other.first_double;
+    }
+    any_value = true;
+  }
 };
 
 // Numbers that lie close together are few as floats; of others so many are looked at.
 constexpr std::size_t kMaxLookedAt = std::size_t{1} << 20;
 
-bool has_blurred_numbers(const Column& column, const Rows& rows) {
+bool has_blurred_numbers(const Column& column, const OwnRows& rows) {
   const std::span<const double> doubles = column.doubles();
   std::unordered_map<float, double> first;
-  for (const std::uint64_t row : rows) {
+  for (const std::uint64_t each : rows.rows) {
+    const std::size_t row = each - rows.first;
     const float rounded = column.values()[row];
     if (std::isnan(rounded)) continue;
     if (first.size() >= kMaxLookedAt) break;
@@ -155,30 +214,38 @@ bool has_blurred_numbers(const Column& column, const Rows& rows) {
   return false;
 }
 
-Content content_of(const Column& column, const Rows& rows) {
+Content own_content_of(const Column& column, const OwnRows& rows) {
   Content content;
-  bool first = true;
-  float first_number = 0;
-  std::int32_t first_code = 0;
+  const bool is_number = column.type == ColumnType::number;
   const std::span<const std::int32_t> codes = column.word_codes();
-  for (const std::uint64_t row : rows) {
-    const bool is_number = column.type == ColumnType::number;
+  for (const std::uint64_t each : rows.rows) {
+    const std::size_t row = each - rows.first;
     const float number = is_number ? column.values()[row] : 0;
     const std::int32_t code = is_number ? 0 : codes[row];
     if (std::isnan(number) || code == kMissingCode) {
       content.any_missing = true;
       continue;
     }
-    if (first) {
-      first_number = number;
-      first_code = code;
-      first = false;
+    if (!content.any_value) {
+      content.first_code = code;
+      content.first_number = number;
+      content.first_double = is_number ? column.number(row) : 0;
     }
-    if (number != first_number || code != first_code) content.varies = true;
+    if (number != content.first_number || code != content.first_code) content.varies = true;
     content.any_value = true;
     if (content.varies && content.any_missing) break;
   }
   content.is_blurred = !column.doubles().empty() && has_blurred_numbers(column, rows);
+  return content;
+}
+
+// That of all processes. Their numbers are compared by the first of each: what is blurred is only
+// worth a warning.
+Content content_of(const Column& column, const TableShare& share, const OwnRows& rows) {
+  const Content own = own_content_of(column, rows);
+  Content content;
+  for (const std::string& bytes : share.gather(raw_bytes(std::span(&own, 1))))
+    content.add(numbers_of<Content>(bytes).front());
   return content;
 }
 
@@ -191,11 +258,15 @@ std::string_view why_ignored(const Content& content) {
 }
 
 // The finite values of the training rows of a number or ordered feature, sorted.
-std::vector<float> sorted_values(const Feature& feature, const Column& column, const Rows& rows) {
-  std::vector<float> values;
+std::vector<float> sorted_values(const Feature& feature, const Column& column,
+                                 const TableShare& share, const Rows& rows) {
+  std::vector<float> own;
+  const RowRange places = places_of(share.rows(), rows);
   const auto add_all = [&](const auto& cells) {
     visit_sample(rows.size(), kMaxKeypointRows, [&](std::size_t place) {
-      if (const float value = cells[rows[place]]; std::isfinite(value)) values.push_back(value);
+      if (place < places.begin || place >= places.end) return;
+      const float value = cells[rows[place] - share.first];
+      if (std::isfinite(value)) own.push_back(value);
     });
   };
   if (feature.kind == FeatureKind::ordered) {
@@ -203,6 +274,9 @@ std::vector<float> sorted_values(const Feature& feature, const Column& column, c
   } else {
     add_all(column.values());
   }
+  std::vector<float> values;
+  for (const std::string& bytes : share.gather(raw_bytes(std::span<const float>(own))))
+    std::ranges::copy(numbers_of<float>(bytes), std::back_inserter(values));
   std::sort(values.begin(), values.end());
   return values;
 }
@@ -240,14 +314,15 @@ std::vector<float> choose_keypoints(const KeypointPlan& plan, const std::vector<
 
 std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
                                     const Rows& rows, const Warning& warn) {
-  return build_features(table, options, read_directions(table, ColumnIndex(table), options), rows,
-                        warn);
+  return build_features(table, whole_table(table.num_rows), options,
+                        read_directions(table, ColumnIndex(table), options), rows, warn);
 }
 
-std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
-                                    const Directions& directions, const Rows& rows,
-                                    const Warning& warn) {
+std::vector<Feature> build_features(const Table& table, const TableShare& share,
+                                    const TrainOptions& options, const Directions& directions,
+                                    const Rows& rows, const Warning& warn) {
   const ColumnIndex columns(table);
+  const OwnRows own = own_rows(share, share.rows(), rows);
   const Orders orders = read_orders(table, columns, options);
   LargeVector<float> weights;
   for (const auto& [role, name] : side_columns(options)) {
@@ -269,7 +344,7 @@ std::vector<Feature> build_features(const Table& table, const TrainOptions& opti
                       "'{1}=low<...<high'",
                       to_word(feature.monotonicity), printable(column.name)));
     }
-    const Content content = content_of(column, rows);
+    const Content content = content_of(column, share, own);
     if (!content.varies && !(content.any_value && content.any_missing)) {
       warn(fmt::format("column '{}' is ignored: {}", printable(column.name), why_ignored(content)));
       continue;
@@ -281,9 +356,9 @@ std::vector<Feature> build_features(const Table& table, const TrainOptions& opti
                       printable(column.name)));
     }
     if (order != orders.end()) {
-      fill_ordered(column, rows, order->second, table, feature);
+      fill_ordered(column, own, order->second, table, feature);
     } else if (column.type == ColumnType::category) {
-      fill_category(column, rows, weights, options.max_categories, feature);
+      fill_category(column, share, rows, weights, options.max_categories, feature);
     }
     if (feature.kind != FeatureKind::category) feature.learns_missing = content.any_missing;
     features.push_back(std::move(feature));
@@ -293,12 +368,13 @@ std::vector<Feature> build_features(const Table& table, const TrainOptions& opti
   return features;
 }
 
-void fit_keypoints(const KeypointPlan& plan, const Table& table, const Rows& rows,
-                   std::vector<Feature>& features) {
+void fit_keypoints(const KeypointPlan& plan, const Table& table, const TableShare& share,
+                   const Rows& rows, std::vector<Feature>& features) {
   const ColumnIndex columns(table);
   for (Feature& feature : features) {
     if (feature.kind == FeatureKind::category) continue;
-    const std::vector<float> values = sorted_values(feature, columns.require(feature.name), rows);
+    const std::vector<float> values =
+        sorted_values(feature, columns.require(feature.name), share, rows);
     if (values.empty()) {
       throw Error(ErrorKind::data, fmt::format("{}: column '{}' has no finite value", table.name,
                                                printable(feature.name)));

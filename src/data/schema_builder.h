@@ -8,6 +8,7 @@
 
 #include "data/column_wishes.h"
 #include "data/dataset.h"
+#include "data/table_share.h"
 #include "espalier/architecture.h"
 #include "espalier/options.h"
 #include "espalier/schema.h"
@@ -17,15 +18,15 @@ namespace espalier {
 
 using Warning = std::function<void(const std::string&)>;
 
-/// The features with their kinds, directions and categories as the training rows show them;
-/// keypoints are not yet fitted. Columns without information are left out with a warning. Throws
-/// Error (argument) for names and directions that do not suit the table.
+/// The features with their kinds, directions and categories as the training rows show them, in
+/// ascending order; keypoints are not yet fitted. Columns without information are left out with a
+/// warning. Throws Error (argument) for names and directions that do not suit the table.
 std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
                                     const Rows& rows, const Warning& warn);
-/// The same with directions that are read already.
-std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
-                                    const Directions& directions, const Rows& rows,
-                                    const Warning& warn);
+/// The same with directions that are read already, of a table that may be divided.
+std::vector<Feature> build_features(const Table& table, const TableShare& share,
+                                    const TrainOptions& options, const Directions& directions,
+                                    const Rows& rows, const Warning& warn);
 
 /// Where the calibrators of number features bend, at most `count` keypoints.
 struct KeypointPlan {
@@ -35,7 +36,7 @@ struct KeypointPlan {
   std::optional<Range> range = {};  // uniform over this range instead, for all features
   bool learn_missing = true;        // whether a calibrator can learn an output for missing cells
 };
-void fit_keypoints(const KeypointPlan& plan, const Table& table, const Rows& rows,
-                   std::vector<Feature>& features);
+void fit_keypoints(const KeypointPlan& plan, const Table& table, const TableShare& share,
+                   const Rows& rows, std::vector<Feature>& features);
 
 }  // namespace espalier

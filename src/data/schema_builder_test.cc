@@ -27,7 +27,7 @@ std::vector<float> keypoints_of(const char* text, const KeypointPlan& plan) {
   const Table table = parse_csv(text);
   std::vector<Feature> features =
       build_features(table, {.label = "y"}, all_rows(table), [](const std::string&) {});
-  fit_keypoints(plan, table, all_rows(table), features);
+  fit_keypoints(plan, table, whole_table(table.num_rows), all_rows(table), features);
   return features[0].keypoints;
 }
 

@@ -20,6 +20,12 @@ class Balance {
   /// Adds rows of the model and their predictions.
   void add(const Dataset& data, std::span<const float> predictions);
 
+  Balance& operator+=(const Balance& other) {
+    labels_ += other.labels_;
+    predictions_ += other.predictions_;
+    return *this;
+  }
+
   /// Throws nothing; a model that predicts 0 everywhere stays as it is.
   void apply(Label& label) const;
 

@@ -334,11 +334,12 @@ Dataset encode_labelled(const Schema& schema, const Table& table, const Rows& ro
 }
 
 std::vector<Dataset> encode_labelled_and_free(const Schema& schema, Table table,
-                                              const std::vector<const Rows*>& parts) {
+                                              const TableShare& share,
+                                              const std::vector<const Rows*>& lists) {
   std::vector<LargeVector<double>> labels;
-  for (const Rows* part : parts) labels.push_back(encode_labels(schema.label, table, *part));
-  std::vector<Dataset> datasets = encode_and_free(schema, std::move(table), parts);
-  for (std::size_t p = 0; p < parts.size(); ++p) datasets[p].labels = std::move(labels[p]);
+  for (const Rows* list : lists) labels.push_back(encode_labels(schema.label, table, *list));
+  std::vector<Dataset> datasets = encode_and_free(schema, std::move(table), share, lists);
+  for (std::size_t l = 0; l < lists.size(); ++l) datasets[l].labels = std::move(labels[l]);
   return datasets;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "data/table_share.h"
 #include "espalier/options.h"
 #include "espalier/schema.h"
 #include "espalier/table.h"
@@ -26,8 +27,9 @@ LargeVector<double> encode_labels(const Label& label, const Table& table, const 
 /// Features, labels, and the columns beside them.
 Dataset encode_labelled(const Schema& schema, const Table& table, const Rows& rows);
 
-/// The same for several parts of the rows, see encode_and_free.
+/// The same for several lists of rows, see encode_and_free.
 std::vector<Dataset> encode_labelled_and_free(const Schema& schema, Table table,
-                                              const std::vector<const Rows*>& parts);
+                                              const TableShare& share,
+                                              const std::vector<const Rows*>& lists);
 
 }  // namespace espalier

@@ -35,8 +35,7 @@ void check(const TrainOptions& options, const TuneOptions& tune, const TuneContr
 Fingerprint fingerprint_of_search(const Prepared& prepared, const TuneOptions& tune) {
   TrainOptions options = *prepared.options;
   options.ensemble = 1;
-  Fingerprint fingerprint = fingerprint_of(SettledOptions(std::move(options)), prepared.schema,
-                                           prepared.train, prepared.valid);
+  Fingerprint fingerprint = fingerprint_of(SettledOptions(std::move(options)), prepared, nullptr);
   fingerprint.options.emplace_back("folds", Json(tune.folds).dump());
   fingerprint.options.emplace_back("search", Json(tune.search).dump());
   fingerprint.options.emplace_back("fix", Json(tune.fix).dump());

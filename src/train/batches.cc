@@ -29,10 +29,14 @@ void load_tile(const Label& label, const Batch& batch, std::span<const std::uint
                float* tile) {
   const auto count = static_cast<int>(rows.size());
   load_tile(*batch.data, rows.data(), count, tile);
+  load_levels(label, rows, batch.turn, tile + batch.data->num_features * kTile);
+}
+
+void load_levels(const Label& label, std::span<const std::uint64_t> rows, std::size_t turn,
+                 float* levels) {
   if (label.num_levels() == 1) return;
-  float* levels = tile + batch.data->num_features * kTile;
-  for (int r = 0; r < kTile; ++r) {
-    const std::size_t level = level_of(label, rows[r < count ? r : 0], batch.turn);
+  for (std::size_t r = 0; r < kTile; ++r) {
+    const std::size_t level = level_of(label, rows[r < rows.size() ? r : 0], turn);
     levels[r] = static_cast<float>(label.level_position(level));
   }
 }

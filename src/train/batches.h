@@ -34,13 +34,9 @@ struct Batch {
 void load_tile(const Label& label, const Batch& batch, std::span<const std::uint64_t> rows,
                float* tile);
 
-/// The stretch of rows [begin, end).
-struct RowRange {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-
-  std::uint64_t size() const { return end - begin; }
-};
+/// That wire, of rows with these numbers.
+void load_levels(const Label& label, std::span<const std::uint64_t> rows, std::size_t turn,
+                 float* levels);
 
 /// The parts that some shards have of many rows, which are neighbours as the shards are.
 RowRange part_of(ShardRange shards, std::uint64_t num_rows, int batch_size);

@@ -13,6 +13,7 @@
 #include "espalier/version.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
+#include "train/share.h"
 
 namespace espalier {
 
@@ -27,15 +28,19 @@ std::string file_in(const std::string& folder) {
   return (fs::path(folder) / "checkpoint").string();
 }
 
-std::uint64_t hash_of(const Dataset& data) {
-  std::string parts;
-  put(parts, data.num_rows);
-  put(parts, data.num_features);
-  put(parts, checksum(raw_bytes(std::span<const float>(data.cells))));
+std::uint64_t hash_of(const Dataset& data, const std::vector<RowRange>& parts, Ranks* ranks) {
+  std::string text;
+  put(text, data.num_rows);
+  put(text, data.num_features);
+  const auto hash_cells = [&](const RowRange& part) {
+    return checksum(
+        raw_bytes(std::span<const float>(data.row(part.begin), part.size() * data.num_features)));
+  };
+  for (const std::uint64_t hash : of_parts(parts, data, ranks, hash_cells)) put(text, hash);
   for (const Role role : kSideRoles)
-    put(parts, checksum(raw_bytes(std::span<const float>(data.beside[role]))));
-  put(parts, checksum(raw_bytes(std::span<const double>(data.labels))));
-  return checksum(parts);
+    put(text, checksum(raw_bytes(std::span<const float>(data.beside[role]))));
+  put(text, checksum(raw_bytes(std::span<const double>(data.labels))));
+  return checksum(text);
 }
 
 // A checkpoint is written and read by one list of its fields: visit(field, what) puts a field at
@@ -166,18 +171,18 @@ void visit_fields(T& checkpoint, Visitor& visit) {
 
 }  // namespace
 
-Fingerprint fingerprint_of(const SettledOptions& options, const Schema& schema,
-                           const Dataset& train, const Dataset& valid) {
+Fingerprint fingerprint_of(const SettledOptions& options, const Prepared& p, Ranks* ranks) {
   Fingerprint fingerprint{.version = kVersion};
   const Json deciding = deciding_options(options);
   for (const auto& [name, value] : deciding.members())
     fingerprint.options.emplace_back(name, value.dump());
   ModelData columns;  // a model file without networks is the schema and nothing else
-  columns.schema = schema;
+  columns.schema = p.schema;
   columns.training_json = "{}";
   fingerprint.columns = checksum(format_model(columns));
-  fingerprint.train_rows = hash_of(train);
-  fingerprint.valid_rows = hash_of(valid);
+  fingerprint.train_rows =
+      hash_of(p.train, training_parts(p.train.num_rows, p.options->batch_size, p.many_rows), ranks);
+  fingerprint.valid_rows = hash_of(p.valid, {{0, p.valid.num_rows}}, nullptr);
   return fingerprint;
 }
 
@@ -270,8 +275,8 @@ std::optional<Checkpoint> CheckpointFile::read(Team& team) const {
 
 void require_same_on_all_ranks(const Prepared& p, Team& team) {
   if (team.ranks() == nullptr) return;
-  const std::vector<std::string> all = team.gather(
-      format_checkpoint({.fingerprint = fingerprint_of(p.options, p.schema, p.train, p.valid)}));
+  const std::vector<std::string> all =
+      team.gather(format_checkpoint({.fingerprint = fingerprint_of(p.options, p, team.ranks())}));
   const Fingerprint first = parse_checkpoint(all[0], "rank 0").fingerprint;
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     const std::string name = fmt::format("rank {}", rank);

@@ -38,8 +38,8 @@ struct Fingerprint {
   std::uint64_t valid_rows = 0;
 };
 
-Fingerprint fingerprint_of(const SettledOptions& options, const Schema& schema,
-                           const Dataset& train, const Dataset& valid);
+/// Of settings and rows; all ranks that have the rows between them call it.
+Fingerprint fingerprint_of(const SettledOptions& options, const Prepared& prepared, Ranks* ranks);
 
 /// "epochs was 30 and is 40 now", "the training rows differ", ...; empty if they are the same.
 std::string difference(const Fingerprint& was, const Fingerprint& is);

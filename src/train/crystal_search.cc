@@ -72,7 +72,7 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
   Network network(architecture, wires, p.options->monotone_calibrators, random.split(1));
   const SettledOptions options = with_epochs(p.options, search_epochs(p));
   const Objective objective(p.schema.label, p.train);
-  initialize(p.train, p.schema.label, options, random.split(2), network);
+  initialize(p.train, p.schema.label, options, random.split(2), network, team.ranks());
   const Dataset no_rows;
   Trainer({.options = &options,
            .objective = &objective,
@@ -82,7 +82,8 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
            .on_progress = progress,
            .on_epoch = [](const Epoch&) {},
            .on_run = [] {},
-           .on_stop = [] {}},
+           .on_stop = [] {},
+           .many_rows = p.many_rows},
           network, random.split(3))
       .run();
   constexpr int kLattices = 2;  // the third layer

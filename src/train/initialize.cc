@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/model_data.h"
 #include "train/batches.h"
+#include "train/share.h"
 
 namespace espalier {
 
@@ -15,13 +17,24 @@ constexpr int kSampleTiles = 32;
 // Every tile of the sample at one place in the network: [tiles][wires][kTile].
 using Sample = std::vector<std::vector<float>>;
 
-Sample draw_sample(const Dataset& train, const Label& label, int num_wires, Random& random) {
+Sample draw_sample(const Dataset& train, const Label& label, int num_wires, Random& random,
+                   Ranks* ranks) {
+  std::vector<std::uint64_t> drawn(kSampleTiles * kTile);
+  for (std::uint64_t& row : drawn) row = random.below(train.num_rows);
+  Rows rows(drawn.begin(), drawn.end());
+  std::ranges::sort(rows);
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  const Dataset some = subset(train, rows, ranks);
   Sample sample;
-  for (int t = 0; t < kSampleTiles; ++t) {
-    std::uint64_t rows[kTile];
-    for (std::uint64_t& row : rows) row = random.below(train.num_rows);
-    sample.emplace_back(static_cast<std::size_t>(num_wires) * kTile);
-    load_tile(label, {.data = &train}, rows, sample.back().data());
+  for (std::size_t first = 0; first < drawn.size(); first += kTile) {
+    const auto of_tile = std::span(drawn).subspan(first, kTile);
+    std::uint64_t places[kTile];
+    std::ranges::transform(of_tile, places, [&](std::uint64_t row) {
+      return static_cast<std::uint64_t>(std::ranges::lower_bound(rows, row) - rows.begin());
+    });
+    std::vector<float>& tile = sample.emplace_back(static_cast<std::size_t>(num_wires) * kTile);
+    load_tile(some, places, kTile, tile.data());
+    load_levels(label, of_tile, 0, tile.data() + some.num_features * kTile);
   }
   return sample;
 }
@@ -58,8 +71,8 @@ Sample outputs_of(const Layer& layer, const float* params, const Sample& sample)
 }  // namespace
 
 void initialize(const Dataset& train, const Label& label, const SettledOptions& options,
-                Random random, Network& network) {
-  Sample sample = draw_sample(train, label, network.num_inputs(), random);
+                Random random, Network& network, Ranks* ranks) {
+  Sample sample = draw_sample(train, label, network.num_inputs(), random, ranks);
   for (int l = 0; l < network.num_layers(); ++l) {
     Layer& layer = network.layer(l);
     float* params = network.params().data() + network.offset(l);

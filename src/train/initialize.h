@@ -4,13 +4,15 @@
 #pragma once
 
 #include "data/dataset.h"
+#include "espalier/ranks.h"
 #include "model/network.h"
 #include "train/settled_options.h"
 
 namespace espalier {
 
-/// Sets parameters and constants; the result meets every inequality.
+/// Sets parameters and constants; the result meets every inequality. `ranks`, if there are any, have
+/// the rows between them.
 void initialize(const Dataset& train, const Label& label, const SettledOptions& options,
-                Random random, Network& network);
+                Random random, Network& network, Ranks* ranks = nullptr);
 
 }  // namespace espalier

@@ -12,12 +12,14 @@
 
 #include "core/stopwatch.h"
 #include "data/pairs.h"
+#include "data/row_sample.h"
 #include "model/model_data.h"
 #include "objective/loss.h"
 #include "train/held_out.h"
 #include "train/initialize.h"
 #include "train/interactions.h"
 #include "train/screen.h"
+#include "train/share.h"
 #include "train/split.h"
 #include "train/streams.h"
 #include "train/trainer.h"
@@ -35,8 +37,9 @@ constexpr int kVertices[] = {4, 8, 16};  // a side of a grid
 constexpr double kClear = 2;             // standard deviations, of a gain and of the fall of a loss
 constexpr double kInDoubt = 1;           // of a fall that may be clear with more rows
 constexpr std::size_t kMostTried = 4;    // pairs
-constexpr float kProbe = 0.25f;          // how far slopes are compared for a curvature
-constexpr std::size_t kTurn = 0;         // of levels: each row is judged at one of them
+constexpr std::size_t kMostFitted = 1'000'000;  // rows
+constexpr float kProbe = 0.25f;                 // how far slopes are compared for a curvature
+constexpr std::size_t kTurn = 0;                // of levels: each row is judged at one of them
 
 // How many rows are searched: enough to see what is worth it. Of a wide table a tenth, so that the
 // search is about a tenth of the time.
@@ -83,6 +86,12 @@ Pair made_of(const PairWish& pair, const Schema& schema, const TrainOptions& opt
   return fit_pair(schema, pair.first, pair.second, pair.bins, options.max_categories, data);
 }
 
+Rows sampled_rows(std::size_t num_rows, std::size_t most) {
+  Rows rows;
+  visit_sample(num_rows, most, [&](std::size_t row) { rows.push_back(row); });
+  return rows;
+}
+
 class Search {
  public:
   Search(const Prepared& prepared, Team& team, const TrainControl& control)
@@ -91,14 +100,12 @@ class Search {
         control_(control),
         random_(Random(prepared.options->seed).split(kInteractionStream)),
         short_(with_epochs(prepared.options, (prepared.options->epochs + 1) / 2)) {
-    Rows rows = rows_between(0, p_.train.num_rows);
-    random_.split(1).shuffle(std::span(rows));
-    rows.resize(rows_to_search(rows.size(), p_.schema.features.size()));
-    std::ranges::sort(rows);
+    const Rows rows = draw_rows();
     std::vector<double> labels;
     for (const std::uint64_t row : rows) labels.push_back(p_.train.labels[row]);
     for (const Split& fold : deal_folds(rows, labels, kFolds, random_.split(2)))
-      folds_.push_back({subset(p_.train, fold.train), subset(p_.train, fold.valid)});
+      folds_.push_back({subset(p_.train, fold.train, team_.ranks()),
+                        subset(p_.train, fold.valid, team_.ranks())});
   }
 
   // The pairs that are worth it, with their bins.
@@ -160,6 +167,17 @@ class Search {
 
   // The losses of the rows that the first fold holds out, of those of the second if it was asked ...
   using Judged = std::vector<std::vector<double>>;
+
+  // In ascending order; of many one of each stretch of neighbours.
+  Rows draw_rows() const {
+    const std::size_t most = rows_to_search(p_.train.num_rows, p_.schema.features.size());
+    if (p_.train.num_rows >= p_.many_rows) return sampled_rows(p_.train.num_rows, most);
+    Rows rows = rows_between(0, p_.train.num_rows);
+    random_.split(1).shuffle(std::span(rows));
+    rows.resize(most);
+    std::ranges::sort(rows);
+    return rows;
+  }
 
   static SettledOptions with_epochs(const SettledOptions& options, int epochs) {
     TrainOptions changed = *options;
@@ -329,6 +347,16 @@ class Search {
   std::string why_ = "of several numbers of bins they lower the loss of held-out rows most";
 };
 
+// Pairs are fitted to the training rows, of many to a sample that all ranks have.
+void add_pairs(const std::vector<PairWish>& pairs, Prepared& p, Team& team) {
+  const bool is_sampled = p.train.num_rows >= p.many_rows;
+  const Dataset sample =
+      is_sampled ? subset(p.train, sampled_rows(p.train.num_rows, kMostFitted), team.ranks())
+                 : Dataset();
+  for (const PairWish& pair : pairs)
+    p.schema.pairs.push_back(made_of(pair, p.schema, *p.options, is_sampled ? sample : p.train));
+}
+
 }  // namespace
 
 void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, Team& team,
@@ -358,8 +386,7 @@ void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, Te
          fmt::format("{}", fmt::join(write_interactions(pairs, p.schema.features), ",")),
          search.why()});
   }
-  for (const PairWish& pair : pairs)
-    p.schema.pairs.push_back(made_of(pair, p.schema, *p.options, p.train));
+  if (!pairs.empty()) add_pairs(pairs, p, team);
   append_pairs(p.schema.pairs, p.train);
   append_pairs(p.schema.pairs, p.valid);
   TrainOptions options = *p.options;

@@ -169,25 +169,52 @@ TEST(EveryKindOfLabel, TrainsFromDiskAsFromMemory) {
   }
 }
 
-// Ranks divide the shards of a batch: eight here, and one of a smaller batch.
+Table with_weights(Table table) {
+  Column weight{.name = "weight"};
+  for (std::size_t row = 0; row < table.num_rows; ++row)
+    weight.numbers.push_back(0.1f + static_cast<float>(row % 7) / 3);
+  table.columns.push_back(std::move(weight));
+  return table;
+}
+
+Table share_of(const Table& table, const Ranks& ranks) {
+  const auto [first, last] = rows_of_rank(ranks, table.num_rows);
+  Table share = take_rows(table, rows_between(first, last));
+  share.first_row = first;
+  return share;
+}
+
+// Ranks divide the shards of a batch: eight here, and one of a smaller batch. Of many rows each has
+// those of its shards, whether it was given all of them or its share.
 TEST(EveryKindOfLabel, TrainsOnRanksAsAlone) {
   for (Kind kind : all_kinds()) {
     kind.options.epochs = 2;
-    kind.options.batch_size = kind.name == "offset" ? 64 : 512;
-    if (kind.name == "offset") kind.options.ensemble = 2;
-    if (kind.name == "classes") kind.options.interactions = {"auto"};
+    kind.options.batch_size = kind.name == "offset" ? 64 : kind.name == "grades" ? 200 : 512;
+    if (kind.name == "offset" || kind.name == "quantiles") kind.options.ensemble = 2;
+    if (kind.name == "classes" || kind.name == "gamma") kind.options.interactions = {"auto"};
+    if (kind.name == "grades") kind.options.interactions = {"years_employed*region"};
     if (kind.name == "poisson") kind.options.architecture = "crystals(4x2)";
-    const Table table = table_of(kind, 600);
-    const std::string alone = train(table, kind.options).model.to_bytes();
     const bool is_first = kind.name == "two classes";
+    if (is_first) kind.options.weight = "weight";
+    const Table table = is_first ? with_weights(table_of(kind, 600)) : table_of(kind, 600);
     const bool tries_all = effort(is_first, false);
-    for (const int size : tries_all ? std::vector{2, 3, 4, 8, 9} : std::vector{3}) {
-      on_ranks(size, [&](Ranks& ranks) {
-        TrainOptions options = kind.options;
-        options.threads = 1 + ranks.rank() % 2;
-        const std::string together = train(table, options, {.ranks = &ranks}).model.to_bytes();
-        EXPECT_EQ(together == alone, true) << kind.name << ", " << size << " ranks";
-      });
+    for (const std::size_t many_rows : {kManyRows, std::size_t{64}}) {
+      const std::string alone = model_of(table, kind, many_rows, "");
+      for (const int size : tries_all ? std::vector{2, 3, 4, 8, 9} : std::vector{3}) {
+        on_ranks(size, [&](Ranks& ranks) {
+          TrainOptions options = kind.options;
+          options.threads = 1 + ranks.rank() % 2;
+          const auto expect_same = [&](const Table& own) {
+            const std::string together =
+                train_on({.table = own, .many_rows = many_rows}, options, {.ranks = &ranks})
+                    .model.to_bytes();
+            EXPECT_EQ(together == alone, true)
+                << kind.name << ", " << size << " ranks, " << own.num_rows << " rows";
+          };
+          expect_same(table);
+          if (table.num_rows >= many_rows) expect_same(share_of(table, ranks));
+        });
+      }
     }
   }
 }

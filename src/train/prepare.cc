@@ -19,11 +19,17 @@
 #include "objective/fit_label.h"
 #include "objective/label.h"
 #include "train/presets.h"
+#include "train/share.h"
 #include "train/streams.h"
 
 namespace espalier {
 
 namespace {
+
+// None if this process is alone.
+Ranks* ranks_of(const TrainControl& control) {
+  return control.ranks != nullptr && control.ranks->size() > 1 ? control.ranks : nullptr;
+}
 
 void warn(const TrainControl& control, const std::string& message) {
   if (control.warning) control.warning(message);
@@ -85,21 +91,20 @@ Directions directions_of(const Table& table, const TrainOptions& options, Label&
   return found.columns;
 }
 
-// The training rows and the validation rows as the network reads them. A table that is owned is
-// empty afterwards.
-void encode_rows(const Source& source, const Table* valid, const Split& rows, Prepared& p) {
-  if (source.owned == nullptr) {
-    p.train = encode_labelled(p.schema, source.table, rows.train);
-    p.valid = encode_labelled(p.schema, valid == nullptr ? source.table : *valid, rows.valid);
-    return;
-  }
+// The training rows and the validation rows as the network reads them, divided among the ranks. A
+// table that is owned is empty afterwards.
+void encode_rows(const Source& source, const TableShare& share, const Table* valid,
+                 const Split& rows, Ranks* ranks, Prepared& p) {
   const Rows none;
-  const std::vector<const Rows*> parts = {&rows.train, valid == nullptr ? &rows.valid : &none};
-  std::vector<Dataset> encoded =
-      encode_labelled_and_free(p.schema, std::move(*source.owned), parts);
+  const std::vector<const Rows*> lists = {&rows.train, valid == nullptr ? &rows.valid : &none};
+  std::vector<Dataset> encoded = encode_labelled_and_free(
+      p.schema, source.owned != nullptr ? std::move(*source.owned) : borrowed(source.table), share,
+      lists);
   p.train = std::move(encoded[0]);
   p.valid =
       valid == nullptr ? std::move(encoded[1]) : encode_labelled(p.schema, *valid, rows.valid);
+  complete_cells(ranks, p.valid);
+  divide_cells(p.options->batch_size, source.many_rows, ranks, p.train);
 }
 
 // Without rows, or with rows that all weigh nothing, there is nothing to learn.
@@ -156,21 +161,21 @@ Split split_rows(const Source& source, const Label& label, const TrainOptions& o
 }
 
 // All that follows from the settled options: the caller's are out of sight.
-void fit(const Source& source, const Split& rows, const Table* valid, Prepared& p) {
+void fit(const Source& source, const TableShare& share, const Split& rows,
+         const TrainControl& control, Prepared& p) {
   p.architecture = parse_architecture(p.options->architecture);
-  fit_keypoints(keypoint_plan(p.options, p.architecture), source.table, rows.train,
+  fit_keypoints(keypoint_plan(p.options, p.architecture), source.table, share, rows.train,
                 p.schema.features);
-  encode_rows(source, valid, rows, p);
+  encode_rows(source, share, control.valid, rows, ranks_of(control), p);
   scale_weights(p);
   require_two_classes(p.train, p.schema.label);
   if (p.options->class_weight == ClassWeight::balanced) balance_classes(p);
   fit_label(p.train, p.schema.label);
 }
 
-}  // namespace
-
-Prepared prepare(const Source& source, const TrainOptions& options, const TrainControl& control) {
-  validate(options);
+// Of a table whose columns beside the features are whole.
+Prepared prepare_share(const Source& source, const TableShare& share, const TrainOptions& options,
+                       const TrainControl& control) {
   const Table& table = source.table;
   Schema schema{
       .features = {}, .label = build_label(table, options), .beside = side_columns(options)};
@@ -182,8 +187,9 @@ Prepared prepare(const Source& source, const TrainOptions& options, const TrainC
     require_rows(control.valid != nullptr ? *control.valid : table, rows.valid, options,
                  "choose the epoch on");
   }
-  schema.features = build_features(table, options, directions_of(table, options, schema.label),
-                                   rows.train, [&](const std::string& m) { warn(control, m); });
+  schema.features =
+      build_features(table, share, options, directions_of(table, options, schema.label), rows.train,
+                     [&](const std::string& m) { warn(control, m); });
   Prepared p{.options = settle(options, schema.label, schema.features, rows.train.size()),
              .schema = std::move(schema),
              .valid_is_split_off = control.valid == nullptr && source.rows == nullptr,
@@ -197,9 +203,28 @@ Prepared prepare(const Source& source, const TrainOptions& options, const TrainC
               .larger = larger_networks(options.architecture, rows.train.size(), p.schema.features,
                                         p.schema.label)};
   }
-  fit(source, rows, control.valid, p);
+  fit(source, share, rows, control, p);
   warn_of_close_labels(p.schema.label, control);
   return p;
+}
+
+}  // namespace
+
+Prepared prepare(const Source& source, const TrainOptions& options, const TrainControl& control) {
+  validate(options);
+  std::vector<std::string> in_full{options.label};
+  for (const auto& [role, name] : side_columns(options)) in_full.push_back(name);
+  Ranks* const ranks = ranks_of(control);
+  if (ranks == nullptr) {
+    Table unused{.num_rows = source.table.num_rows};
+    const TableShare share = share_of(nullptr, source.many_rows, in_full, unused);
+    return prepare_share(source, share, options, control);
+  }
+  Table own = source.owned != nullptr ? std::move(*source.owned) : borrowed(source.table);
+  const TableShare share = share_of(ranks, source.many_rows, in_full, own);
+  return prepare_share(
+      {.table = own, .owned = &own, .rows = source.rows, .many_rows = source.many_rows}, share,
+      options, control);
 }
 
 }  // namespace espalier

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <optional>
@@ -13,8 +14,12 @@
 #include "espalier/error.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
+#include "train/batches.h"
+#include "train/gradient_sum.h"
+#include "train/prepare.h"
 #include "train/team.h"
 #include "train/thread_ranks.h"
+#include "train/train_on.h"
 
 namespace espalier {
 namespace {
@@ -91,6 +96,68 @@ TEST(Ranks, OtherRowsOrOptionsAreRefused) {
   TrainOptions longer = kOptions;
   longer.epochs = 5;
   EXPECT_THAT(error(longer, table), HasSubstr("epochs was 4 and is 5 now"));
+}
+
+TEST(Ranks, KeepTheRowsOfTheirShardsWhenRowsAreMany) {
+  const Table table = loans();
+  on_ranks(3, [&](Ranks& ranks) {
+    TrainOptions options = kOptions;
+    options.batch_size = 512;
+    const Prepared p = prepare({.table = table, .many_rows = 64}, options, {.ranks = &ranks});
+    const RowRange own = part_of(own_shards(&ranks, 8), p.train.num_rows, 512);
+    EXPECT_TRUE(p.train.is_divided);
+    EXPECT_EQ(p.train.own_rows(), own);
+    EXPECT_LT(own.size(), p.train.num_rows / 2);
+    EXPECT_EQ(p.train.cells.size(), own.size() * p.train.num_features);
+    EXPECT_EQ(p.train.labels.size(), p.train.num_rows);
+    EXPECT_EQ(p.valid.own_rows().size(), p.valid.num_rows);
+    EXPECT_EQ(p.valid.cells.size(), p.valid.num_rows * p.valid.num_features);
+  });
+}
+
+TEST(Ranks, RowsOfOthersAreRefused) {
+  const auto error = [&](std::size_t first, std::size_t count, std::size_t many_rows) {
+    return error_of([&] {
+      on_ranks(2, [&](Ranks& ranks) {
+        const bool is_first = ranks.rank() == 0;
+        Table share = take_rows(loans(), is_first ? rows_between(0, 350) : rows_between(350, 700));
+        if (!is_first) share.first_row = first;
+        if (!is_first) share.num_rows = count;
+        train_on({.table = share, .many_rows = many_rows}, kOptions, {.ranks = &ranks});
+      });
+    });
+  };
+  EXPECT_EQ(error(350, 350, 64), "no error");
+  for (const auto& [first, count, many_rows] :
+       {std::array{351, 349, 64}, std::array{350, 349, 64}, std::array{350, 350, 701}}) {
+    EXPECT_THAT(error(static_cast<std::size_t>(first), static_cast<std::size_t>(count),
+                      static_cast<std::size_t>(many_rows)),
+                HasSubstr("a rank has all rows, or those of rows_of_rank"));
+  }
+}
+
+TEST(Ranks, ResumeManyRowsWithAnotherNumberOfRanks) {
+  const Table table = loans();
+  TrainOptions options = kOptions;
+  options.batch_size = 512;
+  const Source source{.table = table, .many_rows = 64};
+  const std::string undisturbed = train_on(source, options, {}).model.to_bytes();
+  const TemporaryFolder folder;
+  const std::string checkpoint = (folder / "run").string();
+  on_ranks(3, [&](Ranks& ranks) {
+    std::stop_source stop;
+    const auto progress = [&](const Progress& told) {
+      if (told.last.epoch == 2) stop.request_stop();
+    };
+    train_on(source, options,
+             {.progress = progress,
+              .stop = stop.get_token(),
+              .checkpoint = checkpoint,
+              .ranks = &ranks});
+  });
+  const std::string resumed =
+      train_on(source, options, {.checkpoint = checkpoint, .resume = true}).model.to_bytes();
+  EXPECT_EQ(resumed == undisturbed, true);
 }
 
 TEST(Ranks, WhatOneThrowsEndsTheOthers) {

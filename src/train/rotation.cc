@@ -8,6 +8,7 @@
 #include "model/model_data.h"
 #include "objective/link.h"
 #include "objective/metrics.h"
+#include "train/share.h"
 #include "train/streams.h"
 
 namespace espalier {
@@ -29,12 +30,18 @@ Split Rotation::split(int network) const {
   return hold_out(order_, static_cast<std::size_t>(network - 1) * count, count);
 }
 
-// Weights of the training rows balance the classes, those of the others do not.
-void Rotation::append(std::uint64_t row, bool to_train, Dataset& data) const {
+void Rotation::append_cells(std::uint64_t row, Dataset& data) const {
   const bool from_train = row < prepared_.train.num_rows;
   const Dataset& from = from_train ? prepared_.train : prepared_.valid;
   const std::size_t at = from_train ? row : row - prepared_.train.num_rows;
   data.cells.insert(data.cells.end(), from.row(at), from.row(at + 1));
+}
+
+// All but the cells. Weights of the training rows balance the classes, those of the others do not.
+void Rotation::append(std::uint64_t row, bool to_train, Dataset& data) const {
+  const bool from_train = row < prepared_.train.num_rows;
+  const Dataset& from = from_train ? prepared_.train : prepared_.valid;
+  const std::size_t at = from_train ? row : row - prepared_.train.num_rows;
   data.labels.push_back(from.labels[at]);
   for (const Role role : kSideRoles) {
     const LargeVector<float>& cells = from.beside[role];
@@ -53,14 +60,25 @@ void Rotation::append(std::uint64_t row, bool to_train, Dataset& data) const {
   ++data.num_rows;
 }
 
-Rotation::Part Rotation::part(int network) const {
-  Part part;
-  part.train.num_features = part.valid.num_features = prepared_.train.num_features;
+// Some rows with those of their cells that this rank has. Validation rows, which all ranks have, come
+// last and from the last rank.
+Dataset Rotation::rows_of(const Rows& rows, bool to_train, Ranks* ranks) const {
+  const Dataset& train = prepared_.train;
+  Dataset data{.num_features = train.num_features, .is_divided = train.is_divided};
+  RowRange own = places_of(train.own_rows(), rows);
+  if (!train.is_divided || ranks->rank() == ranks->size() - 1) own.end = rows.size();
+  data.first = own.begin;
+  data.cells.reserve(own.size() * data.num_features);
+  for (std::uint64_t i = own.begin; i < own.end; ++i) append_cells(rows[i], data);
+  for (const std::uint64_t row : rows) append(row, to_train, data);
+  return data;
+}
+
+Rotation::Part Rotation::part(int network, Ranks* ranks) const {
   const Split rows = split(network);
-  part.valid.cells.reserve(rows.valid.size() * part.valid.num_features);
-  part.train.cells.reserve(rows.train.size() * part.train.num_features);
-  for (const std::uint64_t row : rows.valid) append(row, false, part.valid);
-  for (const std::uint64_t row : rows.train) append(row, true, part.train);
+  Part part{.train = rows_of(rows.train, true, ranks), .valid = rows_of(rows.valid, false, ranks)};
+  complete_cells(ranks, part.valid);
+  divide_cells(prepared_.options->batch_size, prepared_.many_rows, ranks, part.train);
   return part;
 }
 

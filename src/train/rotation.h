@@ -24,14 +24,15 @@ class Rotation {
     Dataset train;
     Dataset valid;
   };
-  /// For a network, counted from 1; the first holds out the validation rows of `prepared`.
-  Part part(int network) const;
+  /// For a network, counted from 1; the first holds out the validation rows of `prepared`. All ranks
+  /// that have the rows between them call it, and its rows are divided as those of `prepared`.
+  Part part(int network, Ranks* ranks = nullptr) const;
 
   /// Adds what a network says of the rows that it held out, its part's `valid`.
   void judge(int network, const Network& trained, const Dataset& valid, Team& team);
 
   struct Judged {
-    Dataset rows;
+    Dataset rows;               // without cells
     std::vector<float> scores;  // [row][num_scores]
   };
   /// All rows that were held out, each scored by the networks that held it out, in the units of the
@@ -40,6 +41,8 @@ class Rotation {
 
  private:
   Split split(int network) const;
+  Dataset rows_of(const Rows& rows, bool to_train, Ranks* ranks) const;
+  void append_cells(std::uint64_t row, Dataset& data) const;
   void append(std::uint64_t row, bool to_train, Dataset& data) const;
 
   const Prepared& prepared_;

@@ -9,13 +9,9 @@
 
 #include "core/random.h"
 #include "data/dataset.h"
+#include "data/table_share.h"
 
 namespace espalier {
-
-/// From so many rows on all that follows the order of rows goes through the table from its beginning
-/// to its end, a window at a time: the rows may lie on a disk. In memory too, so that where rows lie
-/// changes no bit.
-inline constexpr std::size_t kManyRows = std::size_t{1} << 22;
 
 /// Both parts in ascending order.
 struct Split {

@@ -29,6 +29,7 @@
 #include "train/prepare.h"
 #include "train/rotation.h"
 #include "train/settled_options.h"
+#include "train/share.h"
 #include "train/streams.h"
 #include "train/team.h"
 #include "train/train_on.h"
@@ -84,7 +85,7 @@ class Session {
     model_->calibrators = p_.options->monotone_calibrators;
     if (p_.options->ensemble > 1 && p_.valid_is_split_off && p_.valid.num_rows > 0)
       rotation_.emplace(p_);
-    if (file_.wanted()) fingerprint_ = fingerprint_of(p_.options, p_.schema, p_.train, p_.valid);
+    if (file_.wanted()) fingerprint_ = fingerprint_of(p_.options, p_, team_.ranks());
   }
 
   TrainResult run(std::optional<Checkpoint> checkpoint) {
@@ -102,7 +103,7 @@ class Session {
         model_->members.pop_back();
         break;
       }
-      if (rotation_) rotation_->judge(m, model_->members.back(), rotation_->part(m).valid, team_);
+      if (rotation_) rotation_->judge(m, model_->members.back(), part_of_member(m).valid, team_);
       best_.push_back(best);
       checkpoint.reset();
     }
@@ -139,15 +140,23 @@ class Session {
  private:
   // Shifts the offset so that the predictions of all rows add up to their labels.
   void balance() {
-    Balance sums;
     const Predictor predictor{Model(model_)};
-    for (const Dataset* rows : {&p_.train, &p_.valid}) {
-      for (std::size_t begin = 0; begin < rows->num_rows; begin += kRowsAtATime) {
-        const std::size_t end = std::min(begin + kRowsAtATime, rows->num_rows);
-        const Dataset part = subset(*rows, rows_between(begin, end));
-        sums.add(part, predictions(predictor, part, team_.pool()));
+    const auto add = [&](const Dataset& rows, const RowRange& range, Balance& sums) {
+      for (std::uint64_t begin = range.begin; begin < range.end; begin += kRowsAtATime) {
+        const std::uint64_t end = std::min<std::uint64_t>(begin + kRowsAtATime, range.end);
+        const Dataset some = subset(rows, rows_between(begin, end));
+        sums.add(some, predictions(predictor, some, team_.pool()));
       }
-    }
+    };
+    const auto of_part = [&](const RowRange& part) {
+      Balance sums;
+      add(p_.train, part, sums);
+      return sums;
+    };
+    Balance sums;
+    const auto parts = training_parts(p_.train.num_rows, p_.options->batch_size, p_.many_rows);
+    for (const Balance& own : of_parts(parts, p_.train, team_.ranks(), of_part)) sums += own;
+    add(p_.valid, {0, p_.valid.num_rows}, sums);
     sums.apply(model_->schema.label);
   }
 
@@ -167,6 +176,8 @@ class Session {
     return p_.search_rows + rows_of(p_.options->epochs) * (member - 1);
   }
 
+  Rotation::Part part_of_member(int member) { return rotation_->part(member, team_.ranks()); }
+
   Random random_of(int member) const {
     return Random(p_.options->seed).split(kMemberStream + static_cast<std::uint64_t>(member));
   }
@@ -180,12 +191,13 @@ class Session {
   Epoch train_member(int member, const std::optional<Checkpoint>& checkpoint) {
     Network& network = add_network(member);
     const std::optional<Rotation::Part> part =
-        rotation_ ? std::optional(rotation_->part(member)) : std::nullopt;
+        rotation_ ? std::optional(part_of_member(member)) : std::nullopt;
     const Dataset& train = part ? part->train : p_.train;
     if (checkpoint) {
       require_fits(restore(checkpoint->network, network));
     } else {
-      initialize(train, p_.schema.label, p_.options, random_of(member).split(2), network);
+      initialize(train, p_.schema.label, p_.options, random_of(member).split(2), network,
+                 team_.ranks());
     }
     progress_.member = member;
     progress_.last = {.member = member};
@@ -345,7 +357,7 @@ class Session {
       const int member = static_cast<int>(best_.size()) + 1;
       Network& network = add_network(member);
       require_fits(restore(finished.network, network));
-      if (rotation_) rotation_->judge(member, network, rotation_->part(member).valid, team_);
+      if (rotation_) rotation_->judge(member, network, part_of_member(member).valid, team_);
       best_.push_back(finished.best);
     }
     history_ = checkpoint.history;
