@@ -56,7 +56,7 @@ int run(Flags& flags) {
       });
   if (place.disk) flags.control.scratch = place.disk->path;
   flags.control.memory = place.memory;
-  TrainingTables tables = read_tables(training, place);
+  TrainingTables tables = read_tables(training, place, true);
   const TrainResult result = train_with_progress(flags, tables, bar, stop);
   bar.clear();
   if (!training.is_first()) return 0;

@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -154,14 +155,21 @@ SignalAnswer::Answer StopOnSignal::answer() {
   return SignalAnswer::Answer::will_stop;
 }
 
-TrainingTables read_tables(const TrainingFlags& flags, const TablePlace& place) {
+TrainingTables read_tables(const TrainingFlags& flags, const TablePlace& place, bool divides_rows) {
   TrainingTables tables;
+  std::optional<Table> share;
+  if (divides_rows && flags.ranks != nullptr) {
+    share = read_csv_share(flags.table, flags.csv, place.disk.value_or(DiskFolder()), *flags.ranks,
+                           place.piece_bytes);
+  }
   const auto read = [&] {
     tables.train = place.disk
                        ? read_csv_to_disk(flags.table, flags.csv, *place.disk, place.piece_bytes)
                        : read_csv(flags.table, flags.csv);
   };
-  if (place.disk && place.disk->keeps) {  // ranks of one machine have the same folder
+  if (share) {
+    tables.train = *std::move(share);
+  } else if (place.disk && place.disk->keeps) {  // ranks of one machine have the same folder
     in_turn(flags.ranks, read);
   } else {
     read();

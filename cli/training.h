@@ -45,12 +45,13 @@ void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& 
 void settle_training_flags(TrainingFlags& flags, const NamedFile& other);
 
 /// The training rows, in memory or on disk, and those of --valid, with the same columns and types; the
-/// second is empty without --valid.
+/// second is empty without --valid. Where rows are divided and many, ranks read their own.
 struct TrainingTables {
   Table train;
   Table valid;
 };
-TrainingTables read_tables(const TrainingFlags& flags, const TablePlace& place = {});
+TrainingTables read_tables(const TrainingFlags& flags, const TablePlace& place = {},
+                           bool divides_rows = false);
 
 /// Saves a model if its proof holds, else throws Error (format).
 Certificate save_proven(const Model& model, const std::string& path);

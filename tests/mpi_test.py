@@ -87,7 +87,7 @@ class Mpi(unittest.TestCase):
     def test_any_number_of_ranks_gives_the_same_bytes(self):
         for flags in (("--epochs", 2, "--ensemble", 2, "--batch-size", 512),
                       ("--architecture", "crystals(6x2)", "--epochs", 2, "--batch-size", 512),
-                      ("--epochs", 1, "--ensemble", 1, "--memory", "1M", "--cache", "cache")):
+                      ("--epochs", 1, "--ensemble", 1, "--memory", "256M", "--cache", "cache")):
             train = ("train", "loans.csv", "-o", "m.esp", *COLUMNS, *flags)
             self.run_alone(*train)
             alone = self.model()

@@ -7,6 +7,7 @@
 #include <iosfwd>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "espalier/table.h"
 
 namespace espalier {
+
+class Ranks;
 
 /// How to read a file of values. The defaults read what spreadsheets, pandas and R write.
 struct CsvOptions {
@@ -102,6 +105,15 @@ std::uint64_t text_bytes(const std::string& path);
 /// folder. Pieces have about that many bytes of text, 0 chooses; memory for some of them is taken.
 Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const DiskFolder& to,
                        std::size_t piece_bytes = 0);
+
+/// What a rank has of a table that several read together: its rows_of_rank, as train() takes them, with
+/// the types and words of all rows. Nothing if the table has fewer than 2^22 rows, or files that cannot
+/// be read from the middle, gzip or a pipe: then each rank reads all of it. A folder without a name
+/// stands for memory; one that keeps tables keeps the rows of each rank by themselves. All ranks call it.
+/// Throws as read_csv_to_disk does, and Error (data) if the files are not the same for all.
+std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& options,
+                                    const DiskFolder& to, Ranks& ranks,
+                                    std::size_t piece_bytes = 0);
 
 /// read_csv from text in memory; `name` stands for the file in messages.
 Table parse_csv(std::string_view text, const CsvOptions& options = {},

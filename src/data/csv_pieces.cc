@@ -36,6 +36,20 @@ PieceReader::PieceReader(Source source, const CsvOptions& options, std::string n
   read_ahead();
 }
 
+PieceReader::PieceReader(std::string_view rows, const CsvHead& head, std::size_t line,
+                         const CsvOptions& options, std::string name, std::size_t piece_bytes)
+    : PieceReader(
+          [rows]() mutable {
+            constexpr std::size_t kBlock = std::size_t{1} << 20;
+            const std::string_view block = rows.substr(0, kBlock);
+            rows.remove_prefix(block.size());
+            return std::string(block);
+          },
+          options, std::move(name), piece_bytes) {
+  head_.emplace(head);
+  line_ = line;
+}
+
 // The bytes of a piece. Where no thread can be started they are read when they are asked for.
 void PieceReader::read_ahead() {
   ahead_ = std::async(std::launch::async | std::launch::deferred, [this] {

@@ -24,6 +24,10 @@ class PieceReader {
   /// Options must outlive it, and have been checked.
   PieceReader(Source source, const CsvOptions& options, std::string name, std::size_t piece_bytes);
 
+  /// Rows of a text whose head is known, from that line on; they outlive it.
+  PieceReader(std::string_view rows, const CsvHead& head, std::size_t line,
+              const CsvOptions& options, std::string name, std::size_t piece_bytes);
+
   /// As CsvPieces::next.
   bool next(Table& piece);
 

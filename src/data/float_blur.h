@@ -28,6 +28,14 @@ class FloatBlur {
     }
   }
 
+  /// Numbers that came elsewhere.
+  void add(const FloatBlur& other) noexcept {
+    const float ends[] = {other.lo_, other.hi_};
+    add(ends);
+    more_than_two_ = more_than_two_ || other.more_than_two_;
+    has_infinity_ = has_infinity_ || other.has_infinity_;
+  }
+
   bool blurs() const noexcept {
     // Beyond this the spread of the values has 16 bits or more of a float's 24.
     constexpr float kCloseTogether = 1.0f / 256;

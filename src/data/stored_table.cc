@@ -36,16 +36,6 @@ std::vector<std::string> get_texts(Reader& reader, std::string_view what) {
   return texts;
 }
 
-// The columns of a piece that turned out to have words, though their types were open.
-std::vector<std::string> new_words(const Table& piece, const CsvOptions& options) {
-  std::vector<std::string> names;
-  for (const Column& column : piece.columns) {
-    if (column.type == ColumnType::category && !options.types.contains(column.name))
-      names.push_back(column.name);
-  }
-  return names;
-}
-
 // Each column that shows its first word makes the walk begin again, as a category from its first
 // row on; most show it in the first piece.
 StoredTable read_columns(const std::vector<Shard>& shards, CsvOptions options,
@@ -93,6 +83,15 @@ std::string facts_of(const Shard& shard) {
 }
 
 }  // namespace
+
+std::vector<std::string> new_words(const Table& piece, const CsvOptions& options) {
+  std::vector<std::string> names;
+  for (const Column& column : piece.columns) {
+    if (column.type == ColumnType::category && !options.types.contains(column.name))
+      names.push_back(column.name);
+  }
+  return names;
+}
 
 std::string to_bytes(const StoredTable& table) {
   std::string out(kMagic);

@@ -35,6 +35,9 @@ std::string to_bytes(const StoredTable& table);
 /// Throws Error (format) for anything but what to_bytes gives.
 StoredTable parse_stored_table(std::string_view bytes, const std::string& name);
 
+/// The columns of a piece that turned out to have words, though their types were open.
+std::vector<std::string> new_words(const Table& piece, const CsvOptions& options);
+
 /// Reads a text into the files of a folder, piece by piece, and describes them. Cells, types and
 /// words are those of read_csv. Throws as read_csv does, and Error (file) if a file cannot be
 /// written or the text changes meanwhile.

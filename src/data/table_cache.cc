@@ -3,14 +3,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "core/bytes.h"
 #include "core/file.h"
 #include "data/column_writer.h"
+#include "data/csv_division.h"
+#include "data/gather.h"
+#include "data/shared_csv.h"
 #include "data/stored_table.h"
 #include "espalier/csv.h"
 #include "espalier/disk_table.h"
@@ -157,6 +162,53 @@ Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const
   if (!to.keeps || is_input) return named(open_stored_table(made.path()));
   made.rename_to(entry);
   return named(open_stored_table(entry));
+}
+
+std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& options,
+                                    const DiskFolder& to, Ranks& ranks, std::size_t piece_bytes,
+                                    std::size_t many_rows) {
+  const std::vector<Shard> shards = shards_of(path);
+  const auto all_say = [&](bool own) {
+    return std::ranges::count(gather_values(ranks, static_cast<char>(own)), 0) == 0;
+  };
+  if (!all_say(can_be_divided(shards) && options.keep_text.empty())) return std::nullopt;
+  const auto named = [&](Table table) {
+    table.name = path;
+    const auto counts = gather_values(ranks, static_cast<std::uint64_t>(table.num_rows));
+    table.first_row =
+        std::accumulate(counts.begin(), counts.begin() + ranks.rank(), std::size_t{0});
+    return table;
+  };
+  const std::string files = source_of(shards, options);
+  const std::string who = fmt::format("rank {} of {}", ranks.rank(), ranks.size());
+  const std::string entry = entry_of(to.path, fs::absolute(path).string() + who);
+  if (to.keeps) {
+    auto found = find_table(entry, files + who);
+    if (all_say(found.has_value())) return named(*std::move(found));
+  }
+  const DividedText text(shards, options);
+  const TextShare share = text.divide(ranks);
+  if (share.all_rows < many_rows) return std::nullopt;
+  std::optional<TemporaryEntry> made;
+  if (!to.path.empty() && share.num_rows > 0) {
+    remove_stale_temporaries(to.path);
+    made.emplace(to.path);
+  }
+  const std::string folder = made ? made->path() : "";
+  StoredTable stored = read_share(text, share, options, folder, piece_bytes, ranks);
+  if (source_of(shards, options) != files)
+    throw Error(ErrorKind::file, fmt::format("{}: changed while it was read", path));
+  if (!made) return named(table_of(std::move(stored)));
+  stored.source = files + who;
+  write_file_atomically(folder + "/table", to_bytes(stored));
+  if (!to.keeps) return named(open_stored_table(folder));
+  made->rename_to(entry);
+  return named(open_stored_table(entry));
+}
+
+std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& options,
+                                    const DiskFolder& to, Ranks& ranks, std::size_t piece_bytes) {
+  return read_csv_share(path, options, to, ranks, piece_bytes, kManyRows);
 }
 
 }  // namespace espalier

@@ -49,7 +49,7 @@ struct TableShare {
 
   /// The rows of all its parts; none if it has none.
   RowRange rows() const {
-    return parts.empty() ? RowRange{} : RowRange{parts.front().begin, parts.back().end};
+    return parts.empty() ? RowRange{first, first} : RowRange{parts.front().begin, parts.back().end};
   }
 };
 

@@ -200,7 +200,7 @@ TEST(EveryKindOfLabel, TrainsOnRanksAsAlone) {
     const bool tries_all = effort(is_first, false);
     for (const std::size_t many_rows : {kManyRows, std::size_t{64}}) {
       const std::string alone = model_of(table, kind, many_rows, "");
-      for (const int size : tries_all ? std::vector{2, 3, 4, 8, 9} : std::vector{3}) {
+      for (const int size : tries_all ? std::vector{2, 3, 4, 8, 9, 12} : std::vector{3}) {
         on_ranks(size, [&](Ranks& ranks) {
           TrainOptions options = kind.options;
           options.threads = 1 + ranks.rank() % 2;

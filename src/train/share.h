@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/bytes.h"
-#include "core/gather.h"
 #include "data/dataset.h"
+#include "data/gather.h"
 #include "data/table_share.h"
 #include "espalier/ranks.h"
 #include "espalier/table.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "core/gather.h"
+#include "data/gather.h"
 #include "model/model_data.h"
 
 namespace espalier {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/gather.h"
+#include "data/gather.h"
 
 #include <cstdint>
 
