@@ -120,7 +120,7 @@ class Mpi(unittest.TestCase):
         for args, message in (
                 ((*train("loans.csv"), ":", *train("nothing.csv")), "espalier: rank 1: cannot read nothing.csv"),
                 ((*train("loans.csv"), ":", *train("other.csv")),
-                 "espalier: rank 1: not the same as on rank 0: the columns of the table"),
+                 "espalier: rank 1: not the same as on rank 0: the size of "),
                 (("-n", 2, PROGRAM, "train", "-", *COLUMNS),
                  "espalier: only the first of several ranks has the standard input")):
             done = self.mpirun(*args)

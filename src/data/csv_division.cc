@@ -37,11 +37,14 @@ bool can_be_divided(const std::vector<Shard>& shards) {
 DividedText::DividedText(std::vector<Shard> shards, const CsvOptions& options)
     : shards_(std::move(shards)), options_(options) {
   check_options(options);
+  std::vector<std::string> columns;  // of the first
   for (const auto& [path, name] : shards_) {
     Text& text = texts_.emplace_back(Text{.bytes = read_file(path), .begin = {}});
     const std::string_view all = text.bytes.view();
     const CsvHead head(head_of(all), options, name);
     if (head.rows().position() == head.rows().end()) head.read(head.rows(), 0);  // says why not
+    if (columns.empty()) columns = names_of(head);
+    require_same_columns(names_of(head), name, columns, shards_.front().name);
     text.delimiter = head.rows().delimiter();
     text.begin = {texts_.size() - 1,
                   static_cast<std::uint64_t>(head.rows().position() - all.data()),

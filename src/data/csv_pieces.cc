@@ -108,9 +108,11 @@ bool PieceReader::next(Table& piece) {
   }
 }
 
-std::vector<std::string> PieceReader::columns() const {
+std::vector<std::string> PieceReader::columns() const { return names_of(*head_); }
+
+std::vector<std::string> names_of(const CsvHead& head) {
   std::vector<std::string> names;
-  for (const ColumnReader& column : head_->columns()) names.push_back(column.name());
+  for (const ColumnReader& column : head.columns()) names.push_back(column.name());
   return names;
 }
 
@@ -129,16 +131,21 @@ void ShardReader::open_next() {
 void ShardReader::require_same_columns() {
   const std::vector<std::string> own = reader_->columns();
   if (columns_.empty()) columns_ = own;
-  if (own == columns_) return;
-  const auto [found, wanted] = std::ranges::mismatch(own, columns_);
+  espalier::require_same_columns(own, shards_[opened_ - 1].name, columns_, shards_[0].name);
+}
+
+void require_same_columns(const std::vector<std::string>& own, const std::string& name,
+                          const std::vector<std::string>& first, const std::string& first_name) {
+  if (own == first) return;
+  const auto [found, wanted] = std::ranges::mismatch(own, first);
   const std::string what =
       found == own.end() ? fmt::format("no column '{}'", printable(*wanted))
-      : wanted == columns_.end()
+      : wanted == first.end()
           ? fmt::format("column '{}' is one too many", printable(*found))
           : fmt::format("column {} is '{}', wanted '{}'", found - own.begin() + 1,
                         printable(*found), printable(*wanted));
-  throw Error(ErrorKind::data, fmt::format("{}: its columns are others than those of {}: {}",
-                                           shards_[opened_ - 1].name, shards_[0].name, what));
+  throw Error(ErrorKind::data, fmt::format("{}: its columns are others than those of {}: {}", name,
+                                           first_name, what));
 }
 
 bool ShardReader::next(Table& piece) {

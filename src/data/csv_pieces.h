@@ -52,6 +52,13 @@ class PieceReader {
   std::future<std::string> ahead_;  // the last, so that it ends before what it reads from
 };
 
+/// The names of all columns of a text.
+std::vector<std::string> names_of(const CsvHead& head);
+
+/// Throws Error (data) unless the columns of a file are those of the first.
+void require_same_columns(const std::vector<std::string>& own, const std::string& name,
+                          const std::vector<std::string>& first, const std::string& first_name);
+
 /// A file of a table, and what messages call it.
 struct Shard {
   std::string path;

@@ -145,6 +145,19 @@ TEST(SharedReading, ErrorsNameTheLineOfTheFile) {
   EXPECT_NE(error(), "no error");
 }
 
+TEST(SharedReading, AFileWithOtherColumnsIsNamed) {
+  const TemporaryFolder folder;
+  write(folder / "1.csv", "a,b\n1,2\n1,2\n1,2\n1,2\n");
+  for (const char* const other : {"a,c\n1,2\n1,2\n", "a\n1\n2\n", "b,a\n1,2\n1,2\n"}) {
+    write(folder / "2.csv", other);
+    const std::string path = (folder / "*.csv").string();
+    EXPECT_THAT(error_of([&] {
+                  on_ranks(2, [&](Ranks& ranks) { read_csv_share(path, {}, {}, ranks, 0, 1); });
+                }),
+                error_of([&] { read_csv(path); }));
+  }
+}
+
 TEST(SharedReading, AFolderKeepsTheRowsOfEachRank) {
   const TemporaryFolder folder;
   const std::string path = (folder / "t.csv").string();
