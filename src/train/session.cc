@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "espalier/error.h"
+#include "model/label_json.h"
+#include "model/model_data.h"
+#include "model/model_file.h"
+#include "objective/fit_label.h"
+#include "objective/metrics.h"
+#include "objective/quantile_shift.h"
+#include "serve/compiled.h"
+#include "train/held_out.h"
+#include "train/initialize.h"
+#include "train/rotation.h"
+#include "train/settled_options.h"
+#include "train/share.h"
+#include "train/streams.h"
+#include "train/trainer.h"
+#include "train/trials.h"
+
+namespace espalier {
+
+namespace {
+
+// How training went, without anything that differs between two equal runs.
+std::string training_json(const Prepared& p, const std::vector<Epoch>& best, std::size_t valid_rows,
+                          const std::vector<MetricValue>& metrics) {
+  Json json = {{"options", deciding_options(p.options)},
+               {"train_rows", p.train.num_rows},
+               {"valid_rows", valid_rows}};
+  Json epochs = Json::array();
+  for (const Epoch& epoch : best) epochs.push_back(epoch.epoch);
+  json["best_epochs"] = epochs;
+  for (const MetricValue& metric : metrics)
+    json["validation"][std::string(to_word(metric.metric))] = metric.value;
+  return json.dump();
+}
+
+// No model leaves that was not checked. Every step of training projects, so a broken inequality
+// would be an error in the library.
+void require_proof(const ModelData& model) {
+  const CulpritSink fail = [](const std::string& culprit) {
+    throw Error(ErrorKind::unsupported, "the trained parameters break an inequality: " + culprit);
+  };
+  check_levels(model.schema.label, fail);
+  for (const Network& member : model.members) check_network(member, fail, [](int, const Check&) {});
+  require_finite_scores(model, [&](const std::string& why) {
+    throw Error(ErrorKind::data,
+                fmt::format("label '{}': its values are too large: {}; divide them "
+                            "by a constant",
+                            model.schema.label.name, why));
+  });
+}
+
+// Whose predictions are held in memory together.
+constexpr std::size_t kRowsAtATime = std::size_t{1} << 18;
+
+// Trains the members one after another, reports as it goes and writes checkpoints.
+class Session {
+ public:
+  Session(Prepared& prepared, const TrainControl& control, CheckpointFile& file, Team& team,
+          Stopwatch watch)
+      : p_(prepared), control_(control), file_(file), team_(team), watch_(watch) {
+    progress_.options = &*p_.options;
+    progress_.metric = p_.options->metric;
+    model_->schema = p_.schema;
+    model_->calibrators = p_.options->monotone_calibrators;
+    if (p_.options->ensemble > 1 && p_.valid_is_split_off && p_.valid.num_rows > 0)
+      rotation_.emplace(p_);
+    if (file_.wanted()) fingerprint_ = fingerprint_of(p_.options, p_, team_.ranks());
+  }
+
+  TrainResult run(std::optional<Checkpoint> checkpoint) {
+    if (checkpoint) {
+      require_same_run(*checkpoint);
+      restore_trials(*checkpoint);
+      restore_finished(*checkpoint);
+    }
+    progress_.rows_total = rows_before(p_.options->ensemble + 1);
+    for (int m = static_cast<int>(best_.size()) + 1; m <= p_.options->ensemble; ++m) {
+      if (m > 1 && team_.stop_requested()) break;
+      const Epoch best =
+          m == 1 && p_.open.epochs ? train_first(checkpoint) : train_member(m, checkpoint);
+      if (best.epoch == 0) {  // stopped before it had learned anything
+        model_->members.pop_back();
+        break;
+      }
+      if (rotation_) rotation_->judge(m, model_->members.back(), part_of_member(m).valid, team_);
+      best_.push_back(best);
+      checkpoint.reset();
+    }
+    if (best_.empty())
+      throw Error(ErrorKind::stopped,
+                  "stopped before the first epoch had ended: there is no model");
+    Label& label = model_->schema.label;
+    if (label.has_log_link()) balance();
+    if (label.loss == Loss::quantile)
+      with_held_out(
+          [&](const Dataset& rows, const auto& scores) { shift_quantiles(rows, scores, label); });
+    require_proof(*model_);
+    std::vector<MetricValue> metrics;
+    std::size_t valid_rows = 0;
+    with_held_out([&](const Dataset& rows, const auto& scores) {
+      metrics = all_metrics(label, rows, scores);
+      valid_rows = rows.num_rows;
+    });
+    model_->training_json = training_json(p_, best_, valid_rows, metrics);
+    return {.model = Model(std::move(model_)),
+            .options = *p_.options,
+            .metric = p_.options->metric,
+            .history = std::move(history_),
+            .best = std::move(best_),
+            .train_rows = p_.train.num_rows,
+            .valid_rows = valid_rows,
+            .valid_metrics = metrics,
+            .stopped = team_.stop_requested(),
+            .seconds = watch_.seconds(),
+            .search_seconds = p_.search_seconds,
+            .choices = p_.choices};
+  }
+
+ private:
+  // Shifts the offset so that the predictions of all rows add up to their labels.
+  void balance() {
+    const Predictor predictor{Model(model_)};
+    const auto add = [&](const Dataset& rows, const RowRange& range, Balance& sums) {
+      for (std::uint64_t begin = range.begin; begin < range.end; begin += kRowsAtATime) {
+        const std::uint64_t end = std::min<std::uint64_t>(begin + kRowsAtATime, range.end);
+        const Dataset some = subset(rows, rows_between(begin, end));
+        sums.add(some, predictions(predictor, some, team_.pool()));
+      }
+    };
+    const auto of_part = [&](const RowRange& part) {
+      Balance sums;
+      add(p_.train, part, sums);
+      return sums;
+    };
+    Balance sums;
+    const auto parts = training_parts(p_.train.num_rows, p_.options->batch_size, p_.many_rows);
+    for (const Balance& own : of_parts(parts, p_.train, team_.ranks(), of_part)) sums += own;
+    add(p_.valid, {0, p_.valid.num_rows}, sums);
+    sums.apply(model_->schema.label);
+  }
+
+  // Visits the rows that networks held out, if there are any, with the scores that those gave them.
+  template <class Visit>
+  void with_held_out(const Visit& visit) {
+    if (rotation_) {
+      const Rotation::Judged judged = rotation_->judged(model_->schema.label);
+      visit(judged.rows, judged.scores);
+    } else if (p_.valid.num_rows > 0) {
+      visit(p_.valid, scores(Predictor(Model(model_)), p_.valid, team_.pool()));
+    }
+  }
+
+  // Rows that a search and all members before this one train on.
+  std::int64_t rows_before(int member) const {
+    return p_.search_rows + rows_of(p_.options->epochs) * (member - 1);
+  }
+
+  Rotation::Part part_of_member(int member) { return rotation_->part(member, team_.ranks()); }
+
+  Random random_of(int member) const {
+    return Random(p_.options->seed).split(kMemberStream + static_cast<std::uint64_t>(member));
+  }
+
+  Network& add_network(int member) {
+    return model_->members.emplace_back(
+        p_.architecture, input_wires(p_.schema), p_.options->monotone_calibrators,
+        random_of(member).split(1), kMaxParameters, score_wires(p_.schema.label));
+  }
+
+  Epoch train_member(int member, const std::optional<Checkpoint>& checkpoint) {
+    Network& network = add_network(member);
+    const std::optional<Rotation::Part> part =
+        rotation_ ? std::optional(part_of_member(member)) : std::nullopt;
+    const Dataset& train = part ? part->train : p_.train;
+    if (checkpoint) {
+      require_fits(restore(checkpoint->network, network));
+    } else {
+      initialize(train, p_.schema.label, p_.options, random_of(member).split(2), network,
+                 team_.ranks());
+    }
+    progress_.member = member;
+    progress_.last = {.member = member};
+    const Objective objective(p_.schema.label, train);
+    Trainer trainer({.options = &p_.options,
+                     .objective = &objective,
+                     .train = &train,
+                     .valid = part ? &part->valid : &p_.valid,
+                     .team = &team_,
+                     .on_progress = [&](auto rows, double loss) { after_steps(rows, loss); },
+                     .on_epoch = [&](const Epoch& epoch) { after_epoch(epoch); },
+                     .on_run =
+                         [&] {
+                           if (file_.due()) write_checkpoint(trainer);
+                         },
+                     .on_stop = [&] { write_checkpoint(trainer); },
+                     .runs_of_one_step = file_.wants_every_step(),
+                     .many_rows = p_.many_rows},
+                    network, random_of(member).split(3));
+    if (checkpoint) resume(*checkpoint, trainer);
+    Epoch best = trainer.run();
+    best.member = member;
+    return best;
+  }
+
+  // A whole training of the first network.
+  struct Training {
+    Network network;
+    Epoch best;
+    std::vector<Epoch> history;
+    std::vector<double> losses;  // of the validation rows
+  };
+
+  // Takes the first network out of the model.
+  Training take_first(const Epoch& best) {
+    Network& network = model_->members.back();
+    const std::vector<float> outputs = network_outputs(network, p_.schema.label, p_.valid, team_);
+    Training training{std::move(network), best, std::move(history_),
+                      losses_of({p_.schema.label, p_.train}, p_.valid, outputs)};
+    model_->members.pop_back();
+    history_.clear();
+    return training;
+  }
+
+  // Puts the best training of all back.
+  Epoch use_best() {
+    set_options(trials_.best());
+    p_.search_rows -= rows_of(p_.options->epochs);
+    model_->members.push_back(std::move(earlier_->network));
+    history_ = std::move(earlier_->history);
+    const Epoch best = earlier_->best;
+    earlier_.reset();
+    return best;
+  }
+
+  void set_options(const TrainOptions& options) {
+    p_.options = SettledOptions(options);
+    p_.architecture = parse_architecture(options.architecture);
+    progress_.rows_total = rows_before(p_.options->ensemble + 1);
+  }
+
+  // The first network, again from the start for every setting that is tried.
+  Epoch train_first(std::optional<Checkpoint>& checkpoint) {
+    while (!trials_.done()) {
+      set_options(trials_.trying());
+      const Epoch best = train_member(1, checkpoint);
+      checkpoint.reset();
+      if (team_.stop_requested()) {
+        if (!earlier_) return best;
+        model_->members.pop_back();
+        return use_best();
+      }
+      p_.search_rows += rows_of(p_.options->epochs);
+      Training own = take_first(best);
+      if (trials_.judge(earlier_ ? fall_of(earlier_->losses, own.losses) : Fall{}))
+        earlier_ = std::move(own);
+    }
+    std::ranges::copy(trials_.choices(), std::back_inserter(p_.choices));
+    return use_best();
+  }
+
+  std::int64_t rows_of(int epochs) const {
+    return static_cast<std::int64_t>(p_.train.num_rows) * epochs;
+  }
+
+  void after_steps(std::int64_t rows, double loss) {
+    progress_.rows_done = rows_before(progress_.member) + rows;
+    progress_.loss = loss;
+    report(false);
+  }
+
+  void after_epoch(Epoch epoch) {
+    epoch.member = progress_.member;
+    history_.push_back(epoch);
+    progress_.last = epoch;
+    progress_.loss = epoch.train_loss;
+    report(true);
+  }
+
+  // A search that was stopped found other wires than a whole one would: there is nothing to resume.
+  void write_checkpoint(const Trainer& trainer) {
+    if (!file_.wanted() || p_.search_stopped) return;
+    Checkpoint checkpoint{.fingerprint = fingerprint_,
+                          .falls = trials_.falls(),
+                          .network = state_of(model_->members.back()),
+                          .trainer = trainer.state(),
+                          .history = history_};
+    for (std::size_t m = 0; m < best_.size(); ++m)
+      checkpoint.finished.push_back({state_of(model_->members[m]), best_[m]});
+    if (earlier_) {
+      checkpoint.earlier.push_back(
+          {{state_of(earlier_->network), earlier_->best}, earlier_->history});
+    }
+    file_.write(checkpoint);
+  }
+
+  void require_fits(const std::string& problem) const {
+    if (problem.empty()) return;
+    throw Error(ErrorKind::format,
+                fmt::format("{}: not a usable checkpoint: {}", file_.path(), problem));
+  }
+
+  void require_same_run(const Checkpoint& checkpoint) const {
+    const std::string other = difference(checkpoint.fingerprint, fingerprint_);
+    if (!other.empty()) {
+      throw Error(ErrorKind::argument,
+                  fmt::format("{}: the checkpoint is of another run: {}", file_.path(), other));
+    }
+  }
+
+  // The trials as far as they had come, or what was chosen when the first network is finished.
+  void restore_trials(const Checkpoint& checkpoint) {
+    for (const Fall& fall : checkpoint.falls) {
+      if (!p_.open.epochs || trials_.done()) require_fits("more was tried than there is to try");
+      p_.search_rows += rows_of(trials_.trying().epochs);
+      trials_.judge(fall);
+    }
+    if (checkpoint.falls.empty()) return;
+    if (trials_.done() != checkpoint.earlier.empty() || checkpoint.earlier.size() > 1)
+      require_fits("its trials do not belong together");
+    set_options(trials_.best());
+    if (trials_.done()) {
+      p_.search_rows -= rows_of(p_.options->epochs);
+      std::ranges::copy(trials_.choices(), std::back_inserter(p_.choices));
+      return;
+    }
+    const EarlierTraining& earlier = checkpoint.earlier.front();
+    require_fits(restore(earlier.result.network, add_network(1)));
+    history_ = earlier.history;
+    earlier_ = take_first(earlier.result.best);
+  }
+
+  void restore_finished(const Checkpoint& checkpoint) {
+    if (checkpoint.finished.size() >= static_cast<std::size_t>(p_.options->ensemble))
+      require_fits("it has too many networks");
+    for (const FinishedNetwork& finished : checkpoint.finished) {
+      const int member = static_cast<int>(best_.size()) + 1;
+      Network& network = add_network(member);
+      require_fits(restore(finished.network, network));
+      if (rotation_) rotation_->judge(member, network, part_of_member(member).valid, team_);
+      best_.push_back(finished.best);
+    }
+    history_ = checkpoint.history;
+  }
+
+  void resume(const Checkpoint& checkpoint, Trainer& trainer) {
+    require_fits(trainer.resume(checkpoint.trainer));
+    if (checkpoint.trainer.epochs_done > 0 && !history_.empty()) progress_.last = history_.back();
+    progress_.rows_done = rows_before(progress_.member) + trainer.rows_done();
+    progress_.rows_resumed = progress_.rows_done;
+    report(false);
+  }
+
+  void report(bool epoch_finished) {
+    if (!control_.progress) return;
+    progress_.epoch_finished = epoch_finished;
+    progress_.seconds = watch_.seconds();
+    control_.progress(progress_);
+  }
+
+  Prepared& p_;  // of which settings may still change
+  const TrainControl& control_;
+  CheckpointFile& file_;
+  Team& team_;
+  Stopwatch watch_;
+  Fingerprint fingerprint_;
+  std::optional<Rotation> rotation_;  // of the rows that the networks of an ensemble hold out
+  Progress progress_{};
+  std::shared_ptr<ModelData> model_ = std::make_shared<ModelData>();
+  Trials trials_{*p_.options, p_.open, p_.train.num_rows};
+  std::optional<Training> earlier_;  // while settings are tried: the best training so far
+  std::vector<Epoch> best_;          // of the finished members
+  std::vector<Epoch> history_;
+};
+
+}  // namespace
+
+TrainResult train_members(Prepared& prepared, const TrainControl& control, CheckpointFile& file,
+                          Team& team, const Stopwatch& watch,
+                          std::optional<Checkpoint> checkpoint) {
+  return Session(prepared, control, file, team, watch).run(std::move(checkpoint));
+}
+
+}  // namespace espalier
