@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 #include <variant>
 
 namespace espalier {
@@ -211,8 +212,8 @@ class StepPrinter {
   std::size_t member_;
   Numbers& numbers_;
   std::size_t step_ = 0;
-  std::string in_ = "encoded";
-  std::string out_;
+  std::string_view in_ = "encoded";
+  std::string_view out_;
   std::size_t width_ = 0;  // of the last step
   std::size_t widest_ = 0;
   std::string tables_;
