@@ -233,8 +233,9 @@ void append_wiring(const NetworkAnatomy& network, std::string& out) {
     for (std::size_t g = 0; g < std::min(kShown, lattices.size()); ++g) {
       std::string wires;
       for (std::size_t d = 0; d < lattices[g].sizes.size(); ++d) {
-        wires += fmt::format(" {}{}", escape_controls(layer.inputs[lattices[g].first_wire + d].name),
-                             lattices[g].rises[d] ? "+" : "");
+        wires +=
+            fmt::format(" {}{}", escape_controls(layer.inputs[lattices[g].first_wire + d].name),
+                        lattices[g].rises[d] ? "+" : "");
       }
       out += fmt::format("  lattice {}:{}\n", g, wires);
     }
