@@ -152,8 +152,8 @@ def folds(rows, count, seed):
 
 
 def least_of_monotone(rows):
-    """(log loss, error of grades) that every model has on these rows whose P(grade >= c) rise with
-    all columns. Let x <= x' have grades y > y'. Then P(y | x) P(y' | x') <= P(>= y | x) P(< y | x')
+    """The log loss and the error of grades that every model has at least on these rows whose
+    P(grade >= c) rise with all columns. Let x <= x' have grades y > y'. Then P(y | x) P(y' | x') <= P(>= y | x) P(< y | x')
     <= q (1 - q) <= 1/4, so the two cost at least 2 ln 2; and the grade of x is not above that of x',
     so that they are off by at least y - y' together. Pairs that share no row add up."""
     cells, grades = rows.x.to_numpy(), rows.y

@@ -68,7 +68,8 @@ def compete(problems, name, fit, candidates, loss, judge, args):
 def motor(task, args):
     label, kind, deviance = {"frequency": ("ClaimNb", "poisson", judges.poisson_deviance),
                              "premium": ("ClaimAmount", "tweedie", judges.tweedie_deviance)}[task]
-    problems = [rows.motor(label, seed, args.limit, args.grouped) for seed in range(1, args.seeds + 1)]
+    problems = [rows.motor(label, seed, args.limit, args.grouped)
+                for seed in range(1, args.seeds + 1)]
 
     def judge(test, rate):
         return {"deviance": deviance(test, rate), "gini": judges.gini(test, rate),

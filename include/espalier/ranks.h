@@ -14,7 +14,8 @@
 namespace espalier {
 
 /// One of `size()` processes, its rank from 0. All of them call the library with the same table, or
-/// their rows of it, the same options and files; each gets the same model. One thread at a time calls a function of this.
+/// their rows of it, the same options and files; each gets the same model. One thread at a time calls
+/// a function of this.
 class Ranks {
  public:
   virtual ~Ranks() = default;
