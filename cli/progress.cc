@@ -47,7 +47,8 @@ double share_done(const Progress& progress) {
 // "network 2/5  epoch 12/30"
 std::string place_text(const Progress& progress, int epoch) {
   const TrainOptions& options = *progress.options;
-  const std::string text = fmt::format("epoch {}/{}", epoch, options.epochs);
+  const std::string text = progress.trees > 0 ? fmt::format("trees {}", progress.trees)
+                                              : fmt::format("epoch {}/{}", epoch, options.epochs);
   if (options.ensemble == 1) return text;
   return fmt::format("network {}/{}  {}", progress.member, options.ensemble, text);
 }

@@ -97,6 +97,7 @@ class Runner {
     TrainOptions options = experiment_.options;
     options.architecture =
         model.size.empty() ? model.preset : fmt::format("{}({})", model.preset, model.size);
+    options.trees = 0;  // the published models, and nothing beside them
     options.valid_fraction = sample.valid_fraction;
     options.threads = budget_.threads;
     options.seed = sample.seeds.front();

@@ -57,9 +57,15 @@ std::size_t count(const Schema& schema, Monotonicity monotonicity) {
 }
 
 std::string search_text(const TrainResult& result) {
-  if (result.search_seconds == 0) return {};
-  return fmt::format(", {:.0f} % of it to choose pairs of columns or lattices",
-                     100 * result.search_seconds / result.seconds);
+  const auto share = [&](double seconds) { return 100 * seconds / result.seconds; };
+  std::string text;
+  if (result.search_seconds > 0)
+    text += fmt::format(", {:.0f} % of it to choose pairs of columns or lattices",
+                        share(result.search_seconds));
+  if (result.tree_seconds > 0)
+    text += fmt::format(", {:.0f} % {}to grow trees", share(result.tree_seconds),
+                        text.empty() ? "of it " : "");
+  return text;
 }
 
 std::string best_text(const TrainResult& result) {
@@ -206,7 +212,7 @@ std::string summary_text(const TrainResult& result, const Certificate& proof,
   for (const auto& [metric, value] : result.valid_metrics) {
     metrics += fmt::format("{}{} {:.5g}", metrics.empty() ? "" : ", ", to_word(metric), value);
   }
-  const bool is_ensemble = result.model.num_members() > 1;
+  const bool is_ensemble = result.best.size() > 1;
   std::vector<std::pair<std::string, std::string>> lines = {
       {"rows",
        fmt::format("{} to train{}, {} to choose the epoch{}", result.train_rows,
@@ -245,6 +251,7 @@ Json summary_json(const TrainResult& result, const Certificate& proof, const std
           {"stopped", result.stopped},
           {"seconds", result.seconds},
           {"search_seconds", result.search_seconds},
+          {"tree_seconds", result.tree_seconds},
           {"choices", json_of(result.choices)},
           {"options", Json::parse(to_json(result.options))},
           {"certificate", json_of(proof)}};

@@ -21,7 +21,8 @@ MAY_INCLUDE = {
     "eval": ["core", "data", "objective", "constraints", "model", "serve"],
     "explain": ["core", "data", "objective", "model", "serve"],
     "page": ["core", "data", "objective", "model", "serve"],
-    "train": ["core", "data", "objective", "constraints", "layers", "model", "serve", "eval"],
+    "boost": ["core", "data", "objective", "constraints", "layers", "model"],
+    "train": ["core", "data", "objective", "constraints", "layers", "model", "serve", "eval", "boost"],
     "c": [],
     "search": ["core", "data", "objective", "layers", "model", "train"],
 }

@@ -46,6 +46,10 @@ struct TrainOptions {
   Initialization initialization = Initialization::automatic;
   double lattice_noise = 0;  ///< the paper's 1/n
   int ensemble = 0;          ///< 0 chooses
+  int trees = -1;            ///< -1 chooses
+  int tree_depth = 0;        ///< 0 chooses
+  double tree_rate = 0;      ///< 0 chooses
+  double tree_share = -1;    ///< -1 chooses
 
   // The optimiser.
   int epochs = 0;            ///< 0 chooses
@@ -151,6 +155,25 @@ void visit_fields(Options& o, Visitor&& visit) {
               "out; 0 chooses: 5 for a preset below 5,000 training rows, else 1",
               0, 1000, /*chooses=*/0},
         o.ensemble);
+  visit(Field{"trees",
+              "at most so many symmetric trees, which are lattices of steps, are grown one after "
+              "another beside each network and end where the loss of the validation rows is least; "
+              "0 none; -1 chooses: 1000 for the dln presets where the label is one number or two "
+              "classes",
+              -1, 100000, /*chooses=*/-1},
+        o.trees);
+  visit(Field{"tree_depth", "questions a tree asks; 0 chooses: 6 below 5,000 training rows, else 8",
+              0, 10, /*chooses=*/0},
+        o.tree_depth);
+  visit(Field{"tree_rate", "share of each tree's step that is taken; 0 chooses 0.1", 0, 1,
+              /*chooses=*/0},
+        o.tree_rate);
+  visit(Field{"tree_share",
+              "share of the trees in the mean of trees and networks; -1 chooses: the one with the "
+              "least loss on held-out rows, and no trees where that is not clearly lower than "
+              "without them",
+              -1, 1, /*chooses=*/-1},
+        o.tree_share);
 
   visit(
       Field{

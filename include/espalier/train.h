@@ -36,6 +36,7 @@ struct Progress {
   int member = 1;
   Epoch last;                  ///< the last finished epoch of this member; epoch 0 before the first
   double loss = 0;             ///< of the running epoch so far
+  int trees = 0;               ///< grown so far beside this member; 0 while it is trained itself
   std::int64_t rows_done = 0;  ///< over all epochs and members
   std::int64_t rows_total = 0;
   std::int64_t rows_resumed = 0;  ///< of rows_done, those of earlier runs that this one continues
@@ -107,6 +108,7 @@ struct TrainResult {
   bool stopped = false;  ///< ended early by the stop token
   double seconds = 0;
   double search_seconds = 0;  ///< of them, choosing pairs of columns, and lattices: crystals
+  double tree_seconds = 0;    ///< of them, growing trees
   std::vector<Choice> choices = {};
 };
 

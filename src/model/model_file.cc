@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::string_view kMagic = "ESPALIER";
 constexpr std::uint32_t kNewestFormat = 2;
-// As many as training makes. Each network repeats the wires of the features.
-constexpr std::size_t kMaxMembers = 1000;
+// As many as training makes, with trees beside each. Each network repeats the wires of the features.
+constexpr std::size_t kMaxMembers = 2000;
 
 Json header_of(const ModelData& model) {
   Json header = {{"espalier", model.version}};

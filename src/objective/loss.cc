@@ -11,14 +11,15 @@ namespace espalier {
 
 namespace {
 
-// A loss of a score, and its slope.
+// A loss of a score, its slope and its curvature.
 struct Slope {
   double loss;
   double gradient;
+  double curvature;
 };
 
 Slope pinball(double q, double y, double s) noexcept {
-  return {pinball_loss(q, y, s), y > s ? -q : y < s ? 1 - q : 0};
+  return {pinball_loss(q, y, s), y > s ? -q : y < s ? 1 - q : 0, 0};
 }
 
 Slope power_loss(double p, double exposure, double y, double s) noexcept {
@@ -26,7 +27,7 @@ Slope power_loss(double p, double exposure, double y, double s) noexcept {
   const double seen = p == 1 ? y : y * portable_exp((1 - p) * s);
   const double loss =
       (p == 2 ? exposure * s : expected / (2 - p)) - (p == 1 ? y * s : seen / (1 - p));
-  return {loss, expected - seen};
+  return {loss, expected - seen, (2 - p) * expected + (p - 1) * seen};
 }
 
 Slope loss_of(const Label& label, double s, const LossRow& row) noexcept {
@@ -34,13 +35,13 @@ Slope loss_of(const Label& label, double s, const LossRow& row) noexcept {
     case Loss::log_loss: {
       const bool positive = row.y > static_cast<double>(row.level);
       const auto [loss, probability] = log_loss(s, positive);
-      return {loss, probability - (positive ? 1 : 0)};
+      return {loss, probability - (positive ? 1 : 0), probability * (1 - probability)};
     }
     case Loss::squared_error:
-      return {(row.y - s) * (row.y - s), 2 * (s - row.y)};
+      return {(row.y - s) * (row.y - s), 2 * (s - row.y), 2};
     case Loss::absolute_error: {
       const Slope half = pinball(0.5, row.y, s);
-      return {2 * half.loss, 2 * half.gradient};
+      return {2 * half.loss, 2 * half.gradient, 0};
     }
     case Loss::quantile:
       return pinball(label.quantiles[row.level], row.y, s);
@@ -51,11 +52,7 @@ Slope loss_of(const Label& label, double s, const LossRow& row) noexcept {
     case Loss::automatic:
       break;
   }
-  return {0, 0};
-}
-
-LossRow row_of(const Dataset& data, std::uint64_t row, std::size_t level) noexcept {
-  return {data.labels[row], data.exposure(row), data.offset(row), level};
+  return {0, 0, 0};
 }
 
 // The softmax of a row whose scores are offsets[c] +- z[c * stride]; gradients are those of z.
@@ -113,12 +110,21 @@ LossValue row_loss(const Objective& objective, float z, const LossRow& row) noex
   const Label& label = objective.label();
   if (label.loss == Loss::squared_error) {
     const double error = z - (row.y - label.offsets[0] - row.offset) / label.scale;
-    return {error * error, static_cast<float>(2 * error)};
+    return {error * error, static_cast<float>(2 * error), 2};
   }
   const double s = label.offsets[row.level] + label.scale * z + row.offset;
   const Slope slope = loss_of(label, s, row);
   const double units = objective.scale();
-  return {units * slope.loss, static_cast<float>(units * slope.gradient * label.scale)};
+  return {units * slope.loss, static_cast<float>(units * slope.gradient * label.scale),
+          static_cast<float>(units * slope.curvature * label.scale * label.scale)};
+}
+
+bool has_curvature(const Label& label) noexcept {
+  return label.loss != Loss::absolute_error && label.loss != Loss::quantile;
+}
+
+LossRow loss_row(const Dataset& data, std::uint64_t row, std::size_t level) noexcept {
+  return {data.labels[row], data.exposure(row), data.offset(row), level};
 }
 
 void add_losses(const Objective& objective, const Dataset& data,
@@ -132,7 +138,7 @@ void add_losses(const Objective& objective, const Dataset& data,
       sum += {weight * softmax_loss(objective, y, weight, z + r, gradient + r, stride), weight};
       continue;
     }
-    const LossRow row = row_of(data, rows[r], level_of(label, rows[r], turn));
+    const LossRow row = loss_row(data, rows[r], level_of(label, rows[r], turn));
     const LossValue value = row_loss(objective, z[r], row);
     gradient[r] = weight * value.gradient;
     sum += {weight * value.loss, weight};

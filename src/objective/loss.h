@@ -66,10 +66,17 @@ struct LossRow {
 
 struct LossValue {
   double loss;
-  float gradient;  // with respect to z
+  float gradient;   // with respect to z
+  float curvature;  // the same, once more; 0 where the loss has corners
 };
 /// Of a label with one output.
 LossValue row_loss(const Objective& objective, float z, const LossRow& row) noexcept;
+
+/// Whether the loss of a label bends everywhere, so that slope and curvature say where it is least.
+bool has_curvature(const Label& label) noexcept;
+
+/// A row of a dataset at a level.
+LossRow loss_row(const Dataset& data, std::uint64_t row, std::size_t level = 0) noexcept;
 
 /// Sums over rows: weight * loss, and weight.
 struct LossSum {

@@ -97,7 +97,8 @@ FirstTrial first_trial(const Problem& problem, std::span<const TuneRun> earlier,
       settle(problem.base, problem.schema.label, problem.schema.features, problem.train_rows);
   FirstTrial first{.settings = decided(trained.options, *by_rows)};
   const double own = static_cast<double>(trained.train_rows) * trained.options.epochs;
-  first.seconds = trained.seconds * team.pool().size() * own /
+  first.tree_seconds = trained.tree_seconds * team.pool().size();
+  first.seconds = (trained.seconds - trained.tree_seconds) * team.pool().size() * own /
                   std::max(own, static_cast<double>(rows)) * std::max(1, problem.num_folds);
   first.trained = std::move(trained);
   if (problem.num_folds > 0 && first.settings != Json::object()) {

@@ -21,7 +21,8 @@ struct FirstTrial {
   /// The training that had them; nothing if there was none, because nothing is open or an earlier
   /// search has made the choice.
   std::optional<TrainResult> trained = {};
-  double seconds = 0;  // of a trial like it on one thread; 0: not known
+  double seconds = 0;       // of a trial like it on one thread; 0: not known
+  double tree_seconds = 0;  // on one thread, of the trees beside its network, which trials have not
 };
 
 /// Trains as train() does, on as many threads, where the options leave something open. `earlier` has

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -102,6 +103,8 @@ Problem pose(const Table& table, const TrainOptions& options, const TuneOptions&
                   .base = std::move(base),
                   .open = prepared.open,
                   .pairs = prepared.pairs,
+                  // With folds there are no rows that could say how many.
+                  .trees = tune.folds > 0 ? std::max(0, options.trees) : prepared.options->trees,
                   .metric = prepared.options->metric,
                   .schema = prepared.schema,
                   .train_rows = prepared.train.num_rows,
@@ -114,6 +117,7 @@ std::optional<double> judge(const Problem& problem, TrainOptions options, int re
                             const TrainControl& shared) {
   options.threads = 1;
   options.ensemble = 1;
+  options.trees = 0;  // settings of networks are compared
   options.seed = seed_of(problem, repeat);
   TrainControl control = shared;
   if (problem.num_folds == 0) {

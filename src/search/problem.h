@@ -28,6 +28,7 @@ struct Problem {
   TrainOptions base;               // of the trials; with folds they hold out no rows of their own
   OpenSettings open;               // that train() decides by its validation rows
   std::vector<std::string> pairs;  // of columns that train() tried, if it was to choose
+  int trees;                       // beside the networks of the final model; trials have none
   Metric metric;
   Schema schema;
   std::size_t train_rows;

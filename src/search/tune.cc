@@ -87,9 +87,12 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
   const TuneRun best_run = trials.empty() ? TuneRun() : trials.front().run;
   const Json settings = space.draw(best_run.trial);
   TrainOptions best = *space.options_of(settings);
+  best.trees = problem.trees;
+  best.tree_share = options.tree_share;
   if (!trials.empty()) best.epochs = best_run.epochs;
   if (options.ensemble == 0) {
-    const Pace own = {best_run.seconds / std::max(1, problem.num_folds), pace.threads};
+    const Pace own = {best_run.seconds / std::max(1, problem.num_folds) + first.tree_seconds,
+                      pace.threads};
     best.ensemble =
         networks_within(tune_options, own, {best.ensemble, space.most_networks(settings)});
   }

@@ -35,13 +35,35 @@ bool is_multilinear(const Step& step) {
   return lattices != nullptr && lattices->interpolation == Interpolation::multilinear;
 }
 
+// Whether all calibrators go from 0 to 1 between two keypoints.
+bool are_steps(const CalibratorStep& step) {
+  for (std::size_t u = 0; u < step.num_units; ++u) {
+    if (step.keypoints != 2 || step.tables[2 * u] != 1 || step.tables[2 * u + 1] != 2 ||
+        step.range[u] != 1 || step.low[u] != 0)
+      return false;
+  }
+  return true;
+}
+
+// A gather, steps and lattices, from steps[i] on.
+bool are_lattices_of_steps(const std::vector<Step>& steps, std::size_t i) {
+  if (i + 2 >= steps.size() || !std::holds_alternative<GatherStep>(steps[i])) return false;
+  const auto* calibrators = std::get_if<CalibratorStep>(&steps[i + 1]);
+  return calibrators != nullptr && is_multilinear(steps[i + 2]) && are_steps(*calibrators);
+}
+
 }  // namespace
 
 std::vector<Runner> lay_out(std::vector<Step> steps) {
   std::vector<Runner> runners;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     auto* gather = std::get_if<GatherStep>(&steps[i]);
-    if (gather != nullptr && i + 1 < steps.size() && is_multilinear(steps[i + 1])) {
+    if (are_lattices_of_steps(steps, i)) {
+      runners.push_back(StepLatticeRunner(std::move(*gather),
+                                          std::get<CalibratorStep>(steps[i + 1]),
+                                          std::get<LatticeStep>(std::move(steps[i + 2]))));
+      i += 2;
+    } else if (gather != nullptr && i + 1 < steps.size() && is_multilinear(steps[i + 1])) {
       runners.push_back(MultilinearRunner(std::get<LatticeStep>(std::move(steps[++i])),
                                           std::move(gather->wires)));
     } else {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "layers/kernels.h"
+#include "serve/kernels.h"
 #include "serve/program.h"
 
 namespace espalier {
@@ -94,6 +95,31 @@ class MultilinearRunner {
   std::vector<std::uint32_t> row_wires_;  // [block][size - cut][16]
 };
 
+// Lattices of steps, as trees are: the gather and the calibrators of two keypoints, from 0 to 1, before
+// them. Where every step of a lattice is at its end, 0 or 1, folding gives a vertex as it is, so that
+// it is looked up; else the lattice is folded.
+class StepLatticeRunner {
+ public:
+  StepLatticeRunner(GatherStep gather, const CalibratorStep& steps, LatticeStep lattices);
+  std::size_t scratch_size() const {
+    return std::max<std::size_t>(kTile, lattices_.num_vertices());
+  }
+  void tile(const float* in, float* out, float* scratch) const noexcept;
+  void row(const float* in, float* out, float* scratch) const noexcept;
+
+ private:
+  // x of one row: wire w is in[w * stride].
+  float folded(std::size_t lattice, const float* in, std::size_t stride,
+               float* scratch) const noexcept;
+  float at_vertex(std::size_t lattice, std::size_t vertex) const noexcept {
+    return lattices_.tables[(lattice << lattices_.size) + vertex];
+  }
+
+  std::vector<UnitStep> steps_;  // [lattice][size]
+  LatticeStep lattices_;
+  std::vector<float> ranges_, lows_;
+};
+
 class SimplexRunner {
  public:
   explicit SimplexRunner(LatticeStep step) : step_(std::move(step)) {}
@@ -151,8 +177,9 @@ class ReluRunner {
   ReluStep step_;
 };
 
-using Runner = std::variant<CellRunner, CalibratorRunner, LinearRunner, MultilinearRunner,
-                            SimplexRunner, GatherRunner, SumRunner, MinMaxRunner, ReluRunner>;
+using Runner =
+    std::variant<CellRunner, CalibratorRunner, LinearRunner, MultilinearRunner, StepLatticeRunner,
+                 SimplexRunner, GatherRunner, SumRunner, MinMaxRunner, ReluRunner>;
 
 /// The runners of some steps in turn; there may be fewer, since one may do two steps.
 std::vector<Runner> lay_out(std::vector<Step> steps);

@@ -53,6 +53,7 @@ TrainOptions board_options() {
           .increasing = {"up"},
           .architecture = "dln(6x3)",
           .ensemble = 1,
+          .trees = 0,
           .epochs = 8,
           .learning_rate = 0.03,
           .threads = 2};

@@ -49,6 +49,16 @@ std::vector<Kind> all_kinds() {
   std::vector<Kind> kinds = {
       {"two classes", loans, {.label = "default"}},
       {"offset", loans, {.label = "default", .offset = "debt_ratio"}},
+      {"trees", loans, {.label = "default", .trees = 9, .tree_depth = 3, .tree_share = 0.6}},
+      {"trees of claims",
+       claims,
+       {.label = "claims",
+        .exposure = "exposure",
+        .loss = Loss::poisson,
+        .trees = 9,
+        .tree_depth = 3,
+        .tree_share = 0.3},
+       {"cost"}},
       {"absolute error", prices, {.label = "interest", .loss = Loss::absolute_error}},
       {"one quantile", prices, {.label = "interest", .quantile = {0.9}}},
       {"quantiles", prices, {.label = "interest", .quantile = {0.1, 0.5, 0.9}}},
@@ -141,7 +151,9 @@ std::string model_of(const Table& table, const Kind& kind, std::size_t many_rows
                      const std::string& scratch) {
   std::optional<SpillTo> spill;
   if (!scratch.empty()) spill.emplace(scratch, 256);
-  return train_on({.table = table, .many_rows = many_rows}, kind.options, {.scratch = scratch})
+  TrainOptions options = kind.options;
+  if (table.num_rows >= many_rows) options.trees = 0;  // they would be refused
+  return train_on({.table = table, .many_rows = many_rows}, options, {.scratch = scratch})
       .model.to_bytes();
 }
 
@@ -204,6 +216,7 @@ TEST(EveryKindOfLabel, TrainsOnRanksAsAlone) {
         on_ranks(size, [&](Ranks& ranks) {
           TrainOptions options = kind.options;
           options.threads = 1 + ranks.rank() % 2;
+          if (table.num_rows >= many_rows) options.trees = 0;
           const auto expect_same = [&](const Table& own) {
             const std::string together =
                 train_on({.table = own, .many_rows = many_rows}, options, {.ranks = &ranks})
@@ -368,6 +381,7 @@ TEST(EveryKindOfLabel, LearnsMoreThanTheModelWithoutFeatures) {
     TrainOptions constant = options;
     constant.epochs = 1;
     constant.learning_rate = 1e-9;
+    constant.trees = 0;
     const TrainResult learned = train(table, options), flat = train(table, constant);
     const Metric metric = learned.metric;
     const double better = metric_of(evaluate(learned.model, table), metric);

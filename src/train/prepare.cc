@@ -18,6 +18,7 @@
 #include "model/builder.h"
 #include "objective/fit_label.h"
 #include "objective/label.h"
+#include "objective/loss.h"
 #include "train/presets.h"
 #include "train/share.h"
 #include "train/streams.h"
@@ -25,6 +26,8 @@
 namespace espalier {
 
 namespace {
+
+constexpr int kMostTrees = 1000;  // where they are left open
 
 // None if this process is alone.
 Ranks* ranks_of(const TrainControl& control) {
@@ -160,6 +163,30 @@ Split split_rows(const Source& source, const Label& label, const TrainOptions& o
   return {.train = std::move(rows), .valid = usable_rows(label, *control.valid, control)};
 }
 
+// Whether trees may be grown beside the networks: why not, or an empty string.
+std::string no_trees_for(const Label& label, std::size_t rows, std::size_t many_rows) {
+  if (label.num_scores() > 1 || !has_curvature(label))
+    return "only for one number or two classes, and neither quantiles nor absolute errors";
+  if (rows >= many_rows) return fmt::format("only below {} rows", many_rows);
+  return {};
+}
+
+// Trees are grown where the caller wants them, or leaves them open and the table can say what they
+// are worth.
+void settle_trees(const TrainOptions& options, const Split& rows, Prepared& p) {
+  const std::string why_not = no_trees_for(p.schema.label, rows.train.size(), p.many_rows);
+  if (options.trees > 0 && !why_not.empty())
+    throw Error(ErrorKind::argument,
+                fmt::format("trees: {}; found {}, wanted 0", why_not, options.trees));
+  p.open.tree_share = options.tree_share < 0 && !rows.valid.empty();
+  if (options.trees < 0 && why_not.empty() && p.open.tree_share &&
+      asks_the_table(options.architecture)) {
+    TrainOptions settled = *p.options;
+    settled.trees = kMostTrees;
+    p.options = SettledOptions(std::move(settled));
+  }
+}
+
 // All that follows from the settled options: the caller's are out of sight.
 void fit(const Source& source, const TableShare& share, const Split& rows,
          const TrainControl& control, Prepared& p) {
@@ -203,6 +230,7 @@ Prepared prepare_share(const Source& source, const TableShare& share, const Trai
               .larger = larger_networks(options.architecture, rows.train.size(), p.schema.features,
                                         p.schema.label)};
   }
+  settle_trees(options, rows, p);
   fit(source, share, rows, control, p);
   warn_of_close_labels(p.schema.label, control);
   return p;

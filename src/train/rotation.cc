@@ -22,7 +22,6 @@ Rotation::Rotation(const Prepared& prepared)
   Random(prepared.options->seed)
       .split(kRotationStream)
       .shuffle(std::span(order_).subspan(prepared.valid.num_rows));
-  counts_.resize(order_.size());
 }
 
 Split Rotation::split(int network) const {
@@ -82,30 +81,27 @@ Rotation::Part Rotation::part(int network, Ranks* ranks) const {
   return part;
 }
 
-void Rotation::judge(int network, const Network& trained, const Dataset& valid, Team& team) {
-  const Label& label = prepared_.schema.label;
-  const std::vector<float> outputs = network_outputs(trained, label, valid, team);
+void Rotation::judge(int network, std::span<const float> outputs, HeldOutSums& sums) const {
   const Rows held = split(network).valid;
-  const std::size_t num_scores = label.num_scores();
-  sums_.resize(order_.size() * num_scores);
+  const std::size_t num_scores = prepared_.schema.label.num_scores();
+  sums.sums.resize(order_.size() * num_scores);
+  sums.counts.resize(order_.size());
   for (std::size_t i = 0; i < held.size(); ++i) {
     for (std::size_t s = 0; s < num_scores; ++s)
-      sums_[held[i] * num_scores + s] += outputs[i * num_scores + s];
-    ++counts_[held[i]];
+      sums.sums[held[i] * num_scores + s] += outputs[i * num_scores + s];
+    ++sums.counts[held[i]];
   }
 }
 
-Rotation::Judged Rotation::judged(const Label& label) const {
-  const std::size_t num_scores = label.num_scores();
-  Judged judged;
+HeldOutRows Rotation::judged(const HeldOutSums& sums) const {
+  const std::size_t num_scores = prepared_.schema.label.num_scores();
+  HeldOutRows judged;
   judged.rows.num_features = prepared_.train.num_features;
-  for (std::uint64_t row = 0; row < order_.size(); ++row) {
-    if (counts_[row] == 0) continue;
+  for (std::uint64_t row = 0; row < sums.counts.size(); ++row) {
+    if (sums.counts[row] == 0) continue;
     append(row, false, judged.rows);
-    const double offset = judged.rows.offset(judged.rows.num_rows - 1);
     for (std::size_t s = 0; s < num_scores; ++s)
-      judged.scores.push_back(
-          score_of(label, s, sums_[row * num_scores + s] / counts_[row], offset));
+      judged.outputs.push_back(sums.sums[row * num_scores + s] / sums.counts[row]);
   }
   return judged;
 }

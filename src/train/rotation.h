@@ -15,6 +15,18 @@
 
 namespace espalier {
 
+/// What networks say of the rows that they have not seen, summed over them.
+struct HeldOutSums {
+  std::vector<double> sums;  // [row][num_scores]
+  std::vector<int> counts;   // of networks, for each row
+};
+
+/// Rows that were held out, and the mean of the outputs of the networks that held them out.
+struct HeldOutRows {
+  Dataset rows;                 // without cells
+  std::vector<double> outputs;  // [row][num_scores]
+};
+
 class Rotation {
  public:
   /// Of the training and validation rows together; `prepared` outlives it.
@@ -28,16 +40,12 @@ class Rotation {
   /// that have the rows between them call it, and its rows are divided as those of `prepared`.
   Part part(int network, Ranks* ranks = nullptr) const;
 
-  /// Adds what a network says of the rows that it held out, its part's `valid`.
-  void judge(int network, const Network& trained, const Dataset& valid, Team& team);
+  /// Adds what a network says of the rows that it held out, its part's `valid`; outputs:
+  /// [row][num_scores].
+  void judge(int network, std::span<const float> outputs, HeldOutSums& sums) const;
 
-  struct Judged {
-    Dataset rows;               // without cells
-    std::vector<float> scores;  // [row][num_scores]
-  };
-  /// All rows that were held out, each scored by the networks that held it out, in the units of the
-  /// finished model's label.
-  Judged judged(const Label& label) const;
+  /// All rows that were held out.
+  HeldOutRows judged(const HeldOutSums& sums) const;
 
  private:
   Split split(int network) const;
@@ -46,9 +54,7 @@ class Rotation {
   void append(std::uint64_t row, bool to_train, Dataset& data) const;
 
   const Prepared& prepared_;
-  Rows order_;                // train's rows are 0, 1, ...; valid's come behind them
-  std::vector<double> sums_;  // [row][num_scores], of the networks that held a row out
-  std::vector<int> counts_;
+  Rows order_;  // train's rows are 0, 1, ...; valid's come behind them
 };
 
 }  // namespace espalier

@@ -12,6 +12,7 @@
 #include "model/model_data.h"
 #include "model/model_file.h"
 #include "objective/fit_label.h"
+#include "objective/link.h"
 #include "objective/metrics.h"
 #include "objective/quantile_shift.h"
 #include "serve/compiled.h"
@@ -22,6 +23,7 @@
 #include "train/share.h"
 #include "train/streams.h"
 #include "train/trainer.h"
+#include "train/trees.h"
 #include "train/trials.h"
 
 namespace espalier {
@@ -91,13 +93,16 @@ class Session {
         model_->members.pop_back();
         break;
       }
-      if (rotation_) rotation_->judge(m, model_->members.back(), part_of_member(m).valid, team_);
+      if (rotation_) judge(m, model_->members.back(), part_of_member(m).valid, held_out_);
       best_.push_back(best);
       checkpoint.reset();
     }
     if (best_.empty())
       throw Error(ErrorKind::stopped,
                   "stopped before the first epoch had ended: there is no model");
+    const double before_trees = watch_.seconds();
+    add_trees();
+    tree_seconds_ = watch_.seconds() - before_trees;
     Label& label = model_->schema.label;
     if (label.has_log_link()) balance();
     if (label.loss == Loss::quantile)
@@ -122,6 +127,7 @@ class Session {
             .stopped = team_.stop_requested(),
             .seconds = watch_.seconds(),
             .search_seconds = p_.search_seconds,
+            .tree_seconds = tree_seconds_,
             .choices = p_.choices};
   }
 
@@ -152,11 +158,88 @@ class Session {
   template <class Visit>
   void with_held_out(const Visit& visit) {
     if (rotation_) {
-      const Rotation::Judged judged = rotation_->judged(model_->schema.label);
-      visit(judged.rows, judged.scores);
+      const Label& label = model_->schema.label;
+      const HeldOutRows judged = rotation_->judged(held_out_);
+      std::vector<float> scores;
+      for (std::size_t i = 0; i < judged.outputs.size(); ++i) {
+        const double offset = judged.rows.offset(i / label.num_scores());
+        scores.push_back(score_of(label, i % label.num_scores(), judged.outputs[i], offset));
+      }
+      visit(judged.rows, scores);
     } else if (p_.valid.num_rows > 0) {
       visit(p_.valid, scores(Predictor(Model(model_)), p_.valid, team_.pool()));
     }
+  }
+
+  // Adds what a network says of rows that it has not seen.
+  void judge(int member, const Network& network, const Dataset& valid, HeldOutSums& sums) {
+    const std::vector<float> outputs = network_outputs(network, p_.schema.label, valid, team_);
+    if (rotation_) return rotation_->judge(member, outputs, sums);
+    sums.sums.resize(outputs.size());
+    sums.counts.resize(valid.num_rows);
+    for (std::size_t i = 0; i < outputs.size(); ++i) sums.sums[i] += outputs[i];
+    for (int& count : sums.counts) ++count;
+  }
+
+  HeldOutRows judged(const HeldOutSums& sums) const {
+    if (rotation_) return rotation_->judged(sums);
+    HeldOutRows judged{subset_without_cells(p_.valid, rows_between(0, p_.valid.num_rows)),
+                       sums.sums};
+    for (double& output : judged.outputs) output /= sums.counts.front();
+    return judged;
+  }
+
+  // Trees beside each network, if held-out rows say that they are worth it.
+  void add_trees() {
+    if (p_.options->trees == 0) return;
+    if (p_.options->tree_share == 0) return leave_out_trees("tree_share is 0");
+    const std::size_t count = model_->members.size();
+    std::vector<Network> all;
+    HeldOutSums of_trees, of_networks;
+    for (int m = 1; m <= static_cast<int>(count); ++m) {
+      progress_.member = m;
+      const std::optional<Rotation::Part> part =
+          rotation_ ? std::optional(part_of_member(m)) : std::nullopt;
+      const Dataset& valid = part ? part->valid : p_.valid;
+      std::optional<Network> trees = grow_trees(
+          p_, part ? part->train : p_.train, valid,
+          Random(p_.options->seed).split(kTreeStream).split(static_cast<std::uint64_t>(m)), team_,
+          [&](int grown) {
+            progress_.trees = grown;
+            report(false);
+          });
+      if (!trees) return leave_out_trees("none lowers the loss of the validation rows");
+      judge(m, *trees, valid, of_trees);
+      if (!rotation_)
+        judge(m, model_->members[static_cast<std::size_t>(m - 1)], valid, of_networks);
+      all.push_back(*std::move(trees));
+    }
+    if (p_.open.tree_share) {
+      const HeldOutRows networks = judged(rotation_ ? held_out_ : of_networks);
+      const TreeShare chosen = share_of_trees({p_.schema.label, p_.train}, networks.rows,
+                                              networks.outputs, judged(of_trees).outputs);
+      if (chosen.share == 0) return leave_out_trees(chosen.why);
+      set_trees(p_.options->trees, chosen.share);
+      p_.choices.push_back({"tree_share", fmt::format("{}", chosen.share), chosen.why});
+    }
+    const double share = p_.options->tree_share;
+    for (Network& network : model_->members) network.scale_scores(2 * (1 - share));
+    for (Network& trees : all) trees.scale_scores(share < 1 ? 2 * share : 1);
+    if (share == 1) model_->members.clear();
+    std::ranges::move(all, std::back_inserter(model_->members));
+    if (rotation_) held_out_.sums = mixed(held_out_.sums, of_trees.sums, share);
+  }
+
+  void set_trees(int trees, double share) {
+    TrainOptions options = *p_.options;
+    options.trees = trees;
+    options.tree_share = share;
+    p_.options = SettledOptions(std::move(options));
+  }
+
+  void leave_out_trees(const std::string& why) {
+    set_trees(0, p_.options->tree_share);
+    if (!team_.stop_requested()) p_.choices.push_back({"trees", "0", why});
   }
 
   // Rows that a search and all members before this one train on.
@@ -208,6 +291,8 @@ class Session {
     if (checkpoint) resume(*checkpoint, trainer);
     Epoch best = trainer.run();
     best.member = member;
+    // What comes after the steps begins again after a kill, not the steps.
+    if (p_.options->trees > 0 && !team_.stop_requested()) write_checkpoint(trainer);
     return best;
   }
 
@@ -345,7 +430,7 @@ class Session {
       const int member = static_cast<int>(best_.size()) + 1;
       Network& network = add_network(member);
       require_fits(restore(finished.network, network));
-      if (rotation_) rotation_->judge(member, network, part_of_member(member).valid, team_);
+      if (rotation_) judge(member, network, part_of_member(member).valid, held_out_);
       best_.push_back(finished.best);
     }
     history_ = checkpoint.history;
@@ -373,11 +458,13 @@ class Session {
   Stopwatch watch_;
   Fingerprint fingerprint_;
   std::optional<Rotation> rotation_;  // of the rows that the networks of an ensemble hold out
+  HeldOutSums held_out_;              // with it, what they say of them
   Progress progress_{};
   std::shared_ptr<ModelData> model_ = std::make_shared<ModelData>();
   Trials trials_{*p_.options, p_.open, p_.train.num_rows};
   std::optional<Training> earlier_;  // while settings are tried: the best training so far
-  std::vector<Epoch> best_;          // of the finished members
+  double tree_seconds_ = 0;
+  std::vector<Epoch> best_;  // of the finished members
   std::vector<Epoch> history_;
 };
 

@@ -94,7 +94,7 @@ TEST(SettledOptions, NoFieldThatIsLeftOpenIsAccepted) {
       if (field.chooses == field.chooses) expect_refused(value, static_cast<Value>(field.chooses));
     }
   });
-  EXPECT_EQ(open, 15);
+  EXPECT_EQ(open, 19);
   EXPECT_NO_THROW(SettledOptions{changed});
 }
 

@@ -18,6 +18,7 @@ struct OpenSettings {
   bool epochs = false;
   bool calibrator_hessian = false;
   bool weight_decay = false;
+  bool tree_share = false;
   std::vector<std::string> larger = {};  // architectures, each larger than the one before
 };
 

@@ -46,6 +46,7 @@ TrainOptions slow_options() {
           .interactions = {"none"},
           .architecture = "dln(3x2)",
           .ensemble = 1,
+          .trees = 0,
           .batch_size = 8,
           .learning_rate = 0.002,
           .threads = 2};

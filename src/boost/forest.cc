@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "boost/forest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace espalier {
+
+namespace {
+
+constexpr std::size_t kRowsOfATask = 8192;
+constexpr std::size_t kAskedOfTen = 6;  // columns that a tree may ask for
+constexpr std::size_t kPatience = 50;   // trees without a lower loss
+constexpr double kPull = 3;
+
+// The largest of some numbers becomes 2^29 to 2^30 units, so that 2^33 of them can be added.
+double unit_for(float largest) {
+  return largest > 0 ? std::ldexp(1.0, std::ilogb(largest) - 29) : 1.0;
+}
+
+class Grove {
+ public:
+  explicit Grove(const ForestInput& input)
+      : in_(input),
+        columns_(fit_bins(input.wires, *input.train, *input.pool)),
+        train_bins_(columns_, *input.train, *input.pool),
+        valid_bins_(columns_, *input.valid, *input.pool),
+        grower_(columns_, train_bins_, *input.pool),
+        train_(input.train->num_rows),
+        valid_(input.valid->num_rows),
+        slopes_(input.train->num_rows),
+        curvatures_(input.train->num_rows),
+        newton_(input.train->num_rows) {}
+
+  Forest grow() {
+    std::vector<Tree> trees;
+    double least = valid_loss();
+    std::size_t best = 0;
+    while (trees.size() < static_cast<std::size_t>(in_.plan.trees) && !columns_.empty()) {
+      if (!in_.goes_on(static_cast<int>(trees.size()))) break;
+      Tree tree = next_tree(in_.random.split(trees.size()));
+      if (tree.splits.empty()) break;
+      add_leaves(tree, train_bins_, train_, *in_.pool);
+      add_leaves(tree, valid_bins_, valid_, *in_.pool);
+      trees.push_back(std::move(tree));
+      const double loss = valid_loss();
+      if (valid_.empty() || loss < least) {
+        least = loss;
+        best = trees.size();
+      } else if (trees.size() - best >= kPatience) {
+        break;
+      }
+    }
+    trees.resize(best);
+    return {std::move(columns_), std::move(trees)};
+  }
+
+ private:
+  // Asks for some of the columns, drawn anew.
+  Tree next_tree(Random random) {
+    std::vector<std::size_t> asked(columns_.size());
+    std::iota(asked.begin(), asked.end(), std::size_t{0});
+    random.shuffle(std::span(asked));
+    asked.resize((asked.size() * kAskedOfTen + 9) / 10);
+    std::ranges::sort(asked);
+    return grower_.grow(newton_, asked, find_slopes());
+  }
+
+  // Slopes and curvatures at the sum of the trees so far.
+  Growth find_slopes() {
+    const std::size_t num_tasks = (train_.size() + kRowsOfATask - 1) / kRowsOfATask;
+    std::vector<float> steepest(num_tasks), most_bent(num_tasks);
+    in_.pool->run_ranges(train_.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+      float& slope = steepest[begin / kRowsOfATask];
+      float& curvature = most_bent[begin / kRowsOfATask];
+      for (std::size_t r = begin; r < end; ++r) {
+        const LossValue value = row_loss(*in_.objective, train_[r], loss_row(*in_.train, r));
+        const float weight = in_.train->weight(r);
+        slopes_[r] = weight * value.gradient;
+        curvatures_[r] = weight * value.curvature;
+        slope = std::max(slope, std::abs(slopes_[r]));
+        curvature = std::max(curvature, curvatures_[r]);
+      }
+    });
+    Growth growth{.depth = in_.plan.depth,
+                  .rate = in_.plan.rate,
+                  .slope_unit = unit_for(std::ranges::max(steepest)),
+                  .curvature_unit = unit_for(std::ranges::max(most_bent))};
+    in_.pool->run_ranges(train_.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t r = begin; r < end; ++r) {
+        newton_[r] = {
+            static_cast<std::int32_t>(std::lrint(slopes_[r] / growth.slope_unit)),
+            static_cast<std::int32_t>(std::lrint(curvatures_[r] / growth.curvature_unit))};
+      }
+    });
+    if (pull_ == 0) pull_ = find_pull();
+    growth.pull = pull_;
+    return growth;
+  }
+
+  // What draws leaves to 0: the ratio of the noise of slopes to curvature, so that the units of the
+  // loss do not matter, times the curvature of a leaf that one believes half.
+  double find_pull() const {
+    double squares = 0, curvature = 0;
+    for (std::size_t r = 0; r < train_.size(); ++r) {
+      const double weight = in_.train->weight(r);
+      if (weight > 0) squares += static_cast<double>(slopes_[r]) * slopes_[r] / weight;
+      curvature += curvatures_[r];
+    }
+    const double pull = kPull * squares / curvature;
+    return std::isfinite(pull) && pull > 0 ? pull : 1.0;
+  }
+
+  double valid_loss() const {
+    const Dataset& data = *in_.valid;
+    std::vector<double> sums((valid_.size() + kRowsOfATask - 1) / kRowsOfATask);
+    in_.pool->run_ranges(valid_.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+      double& sum = sums[begin / kRowsOfATask];
+      for (std::size_t r = begin; r < end; ++r)
+        sum += data.weight(r) * row_loss(*in_.objective, valid_[r], loss_row(data, r)).loss;
+    });
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
+  }
+
+  const ForestInput& in_;
+  std::vector<ColumnBins> columns_;
+  const BinnedRows train_bins_;
+  const BinnedRows valid_bins_;
+  TreeGrower grower_;
+  LargeVector<float> train_;  // the sum of the trees so far
+  LargeVector<float> valid_;
+  LargeVector<float> slopes_;
+  LargeVector<float> curvatures_;
+  LargeVector<Newton> newton_;
+  double pull_ = 0;
+};
+
+}  // namespace
+
+Forest grow_forest(const ForestInput& input) { return Grove(input).grow(); }
+
+}  // namespace espalier

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symmetric trees, one after another, each grown from the slopes that the sum of those before it
+// leaves. Each asks for other columns, drawn anew. Where there are validation rows, the trees end where
+// the loss of these is least.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "boost/bins.h"
+#include "boost/tree.h"
+#include "core/random.h"
+#include "core/thread_pool.h"
+#include "data/dataset.h"
+#include "layers/layer.h"
+#include "objective/loss.h"
+
+namespace espalier {
+
+/// The output of a row, in the units of a network's output, is the sum of its leaves.
+struct Forest {
+  std::vector<ColumnBins> columns;
+  std::vector<Tree> trees;
+};
+
+struct ForestPlan {
+  int trees = 0;  // at most
+  int depth = 6;
+  double rate = 0.1;
+};
+
+struct ForestInput {
+  const Objective* objective;   // of a label with one score, whose loss has a curvature
+  std::span<const Wire> wires;  // of the features
+  const Dataset* train;
+  const Dataset* valid;
+  ForestPlan plan;
+  Random random;
+  ThreadPool* pool;
+  std::function<bool(int)> goes_on;  // called with the number of trees so far
+};
+
+Forest grow_forest(const ForestInput& input);
+
+}  // namespace espalier

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "boost/forest.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "boost/forest_network.h"
+#include "core/effort.h"
+#include "model/model_data.h"
+#include "model/model_file.h"
+
+namespace espalier {
+namespace {
+
+// A made-up table as networks read it: numbers with few and with many values, one of them with missing
+// cells, one monotone, and categories with few and with very many words.
+struct Rows {
+  explicit Rows(std::uint64_t seed, std::size_t count) {
+    Random random(seed);
+    wires = {{.monotone = true, .keypoints = 30},
+             {.keypoints = 7, .learns_missing = true},
+             {.monotone = true, .keypoints = 12, .learns_missing = true},
+             {.shares = std::vector<float>(3, 1.0f / 3)},
+             {.shares = std::vector<float>(400, 1.0f / 400)},
+             {.keypoints = 2}};
+    data.num_features = wires.size();
+    label.loss = Loss::squared_error;
+    label.offsets = {0};
+    for (std::size_t r = 0; r < count; ++r) add(random);
+  }
+
+  void add(Random& random) {
+    double y = random.normal();
+    for (const Wire& wire : wires) {
+      float cell;
+      if (wire.is_category()) {
+        cell = static_cast<float>(random.below(wire.shares.size()));
+        y += cell < 2 ? 1 : 0;
+      } else {
+        const double last = wire.keypoints - 1;
+        cell = static_cast<float>(wire.keypoints > 20 ? random.uniform() * last
+                                                      : std::floor(random.uniform() * (last + 1)));
+        // Against the direction of the first column as often as not.
+        y += std::sin(9 * cell / last);
+        if (wire.learns_missing && random.below(5) == 0) cell = -1;
+      }
+      data.cells.push_back(cell);
+    }
+    data.labels.push_back(y);
+    ++data.num_rows;
+  }
+
+  std::vector<Wire> wires;
+  Dataset data;
+  Label label;
+};
+
+Forest grown(const Rows& rows, const Dataset& valid, int trees, int depth, int threads) {
+  const Objective objective(rows.label, rows.data);
+  ThreadPool pool(threads);
+  return grow_forest({.objective = &objective,
+                      .wires = rows.wires,
+                      .train = &rows.data,
+                      .valid = &valid,
+                      .plan = {.trees = trees, .depth = depth, .rate = 0.3},
+                      .random = Random(5),
+                      .pool = &pool,
+                      .goes_on = [](int) { return true; }});
+}
+
+double mean_square(const Rows& rows, const std::vector<float>& outputs) {
+  double sum = 0;
+  for (std::size_t r = 0; r < rows.data.num_rows; ++r)
+    sum += (rows.data.labels[r] - outputs[r]) * (rows.data.labels[r] - outputs[r]);
+  return sum / static_cast<double>(rows.data.num_rows);
+}
+
+const Dataset kNoRows;
+
+TEST(Bins, EveryCellLiesWithinItsBinAndBinsAreInOrder) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const Rows rows(seed, 3000);
+    ThreadPool pool(2);
+    const std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
+    const BinnedRows binned(columns, rows.data, pool);
+    ASSERT_EQ(columns.size(), rows.wires.size());
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const ColumnBins& column = columns[c];
+      EXPECT_LE(column.num_bins, 254u);
+      for (std::size_t r = 0; r < rows.data.num_rows; ++r) {
+        const float cell = rows.data.row(r)[column.wire];
+        const std::uint8_t bin = binned.column(c)[r];
+        ASSERT_LT(bin, column.num_bins);
+        if (column.is_category) continue;
+        if (cell < 0) {
+          ASSERT_EQ(bin, 0);
+        } else {
+          ASSERT_GE(bin, column.first_value());
+          ASSERT_TRUE(column.least[bin] <= cell && cell <= column.largest[bin]);
+        }
+      }
+      for (std::size_t b = column.first_value() + 1; b < column.num_bins && !column.is_category;
+           ++b)
+        EXPECT_LT(column.largest[b - 1], column.least[b]);
+    }
+  }
+}
+
+// The network interpolates between two training rows only where no training row lies.
+TEST(ForestNetwork, GivesEveryTrainingRowTheSumOfItsLeaves) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const int depth : {1, 3, 6}) {
+      const Rows rows(seed, 700);
+      const Forest forest = grown(rows, kNoRows, 12, depth, 2);
+      ASSERT_EQ(forest.trees.size(), 12u);
+      ThreadPool pool(2);
+      const BinnedRows binned(forest.columns, rows.data, pool);
+      std::vector<float> sums(rows.data.num_rows);
+      for (const Tree& tree : forest.trees) add_leaves(tree, binned, sums, pool);
+      const Network network = network_of(forest, rows.wires, depth, MonotoneCalibrators::required);
+      const std::vector<float> outputs = network_outputs(network, rows.label, rows.data, pool);
+      for (std::size_t r = 0; r < sums.size(); ++r) ASSERT_NEAR(outputs[r], sums[r], 1e-4);
+      EXPECT_LT(mean_square(rows, outputs),
+                0.95 * mean_square(rows, std::vector<float>(sums.size())));
+    }
+  }
+}
+
+TEST(ForestNetwork, MeetsEveryInequalityOfItsMonotoneColumns) {
+  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(30, 8); ++seed) {
+    const Rows rows(seed, 300);
+    const int depth = 1 + static_cast<int>(seed % 6);
+    const Forest forest = grown(rows, kNoRows, 10, depth, 1);
+    for (const auto calibrators : {MonotoneCalibrators::required, MonotoneCalibrators::all}) {
+      const Network network = network_of(forest, rows.wires, depth, calibrators);
+      std::size_t inequalities = 0;
+      check_network(
+          network, [](const std::string& culprit) { FAIL() << culprit; },
+          [&](int, const Check& check) { inequalities += check.inequalities; });
+      EXPECT_GT(inequalities, 0u);
+    }
+  }
+}
+
+TEST(Forest, IsTheSameForAnyNumberOfThreads) {
+  const Rows rows(4, 20'000);
+  const auto bytes = [&](int threads) {
+    const Network network = network_of(grown(rows, rows.data, 6, 4, threads), rows.wires, 4,
+                                       MonotoneCalibrators::required);
+    return std::pair(to_string(network.architecture()),
+                     std::vector<float>(network.params().begin(), network.params().end()));
+  };
+  EXPECT_EQ(bytes(1), bytes(3));
+}
+
+TEST(Forest, EndsWhereTheLossOfTheValidationRowsIsLeast) {
+  const Rows rows(6, 400), valid(7, 400);
+  const Forest all = grown(rows, kNoRows, 200, 6, 1), best = grown(rows, valid.data, 200, 6, 1);
+  ThreadPool pool(1);
+  const BinnedRows binned(all.columns, valid.data, pool);
+  std::vector<float> sums(valid.data.num_rows);
+  std::vector<double> losses = {mean_square(valid, sums)};
+  for (const Tree& tree : all.trees) {
+    add_leaves(tree, binned, sums, pool);
+    losses.push_back(mean_square(valid, sums));
+  }
+  ASSERT_LT(best.trees.size(), all.trees.size());
+  for (std::size_t t = 0; t < best.trees.size() + 50; ++t)
+    EXPECT_LE(losses[best.trees.size()], losses[t]);
+}
+
+// The first question of all, found by trying every one.
+TEST(Tree, AsksWhatLowersTheLossMost) {
+  const Rows rows(8, 500);
+  ThreadPool pool(1);
+  const std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
+  const BinnedRows binned(columns, rows.data, pool);
+  std::vector<Newton> newton;
+  for (const double y : rows.data.labels)
+    newton.push_back({static_cast<std::int32_t>(-1000 * y), 1000});
+  const std::vector<std::size_t> asked = {0, 1, 2, 5};  // numbers
+  const Growth growth{.depth = 1, .rate = 1, .pull = 2000};
+  const Tree tree = TreeGrower(columns, binned, pool).grow(newton, asked, growth);
+
+  double most = 0;
+  for (const std::size_t c : asked) {
+    for (std::size_t cut = 0; cut < columns[c].num_bins; ++cut) {
+      for (const bool missing_right : {false, true}) {
+        double slope[2] = {}, room[2] = {growth.pull, growth.pull};
+        for (std::size_t r = 0; r < newton.size(); ++r) {
+          const std::uint8_t bin = binned.column(c)[r];
+          const bool is_missing = columns[c].has_missing && bin == 0;
+          const bool right = is_missing ? missing_right : bin >= cut;
+          slope[right] += newton[r].slope;
+          room[right] += newton[r].curvature;
+        }
+        if (columns[c].monotone && -slope[0] / room[0] > -slope[1] / room[1]) continue;
+        most = std::max(most, slope[0] * slope[0] / room[0] + slope[1] * slope[1] / room[1]);
+      }
+    }
+  }
+  ASSERT_EQ(tree.splits.size(), 1u);
+  double gained = 0;
+  for (const bool right : {false, true}) {
+    double room = growth.pull;
+    for (std::size_t r = 0; r < newton.size(); ++r) {
+      if ((tree.splits[0].right[binned.column(tree.splits[0].column)[r]] != 0) == right)
+        room += newton[r].curvature;
+    }
+    gained += room * tree.leaves[right] * tree.leaves[right];
+  }
+  EXPECT_NEAR(gained, most, 1e-4 * most);
+}
+
+}  // namespace
+}  // namespace espalier
