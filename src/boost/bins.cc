@@ -62,18 +62,18 @@ ColumnBins bins_of_number(const Wire& wire, const Dataset& data, std::size_t col
 
 ColumnBins bins_of_category(const Wire& wire, std::size_t column) {
   const std::size_t words = wire.shares.size();
-  ColumnBins bins{.wire = column, .is_category = true};
-  bins.num_bins = std::min(words, kMostBins);
-  bins.of_code.assign(words + 1, static_cast<std::uint8_t>(bins.num_bins - 1));
+  const std::size_t bins_of_words = std::min(words, kMostBins);
+  ColumnBins bins{.wire = column, .is_category = true, .num_bins = bins_of_words + 1};
+  bins.of_code.assign(words + 1, static_cast<std::uint8_t>(bins_of_words - 1));
   std::vector<std::size_t> order(words);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (words > kMostBins) {
+  if (words > bins_of_words) {
     std::ranges::stable_sort(
         order, [&](std::size_t a, std::size_t b) { return wire.shares[a] > wire.shares[b]; });
   }
-  for (std::size_t bin = 0; bin < bins.num_bins; ++bin)
+  for (std::size_t bin = 0; bin < bins_of_words; ++bin)
     bins.of_code[order[bin]] = static_cast<std::uint8_t>(bin);
-  bins.of_code.back() = static_cast<std::uint8_t>(bins.num_bins);
+  bins.of_code.back() = static_cast<std::uint8_t>(bins_of_words);
   return bins;
 }
 

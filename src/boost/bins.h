@@ -15,8 +15,8 @@
 namespace espalier {
 
 /// How the cells of one column fall into bins: numbers by their position, in order, and before them
-/// missing cells in a bin of their own; categories by their word, the rarest of very many together.
-/// The bin behind the last is that of words that training never saw.
+/// missing cells in a bin of their own; categories by their word, the rarest of very many together,
+/// and words that the schema does not have in the last bin.
 struct ColumnBins {
   std::size_t wire = 0;
   bool monotone = false;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kRowsOfATask = 8192;
 constexpr std::size_t kAskedOfTen = 6;  // columns that a tree may ask for
 constexpr std::size_t kPatience = 50;   // trees without a lower loss
-constexpr double kPull = 3;
+constexpr double kPull = 2;
 
 // The largest of some numbers becomes 2^29 to 2^30 units, so that 2^33 of them can be added.
 double unit_for(float largest) {

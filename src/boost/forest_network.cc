@@ -44,7 +44,7 @@ Question question_of(const TreeSplit& split, const ColumnBins& column, const Wir
   const float missing = split.right[0];
   const auto values = split.right.begin() + static_cast<std::ptrdiff_t>(column.first_value());
   const auto right =
-      static_cast<std::size_t>(std::find(values, split.right.end() - 1, 1) - split.right.begin());
+      static_cast<std::size_t>(std::find(values, split.right.end(), 1) - split.right.begin());
   if (right == column.first_value()) {  // all that are not missing
     table.assign(static_cast<std::size_t>(wire.keypoints), 1.0f);
   } else {

@@ -37,7 +37,7 @@ struct Rows {
     for (const Wire& wire : wires) {
       float cell;
       if (wire.is_category()) {
-        cell = static_cast<float>(random.below(wire.shares.size()));
+        cell = static_cast<float>(random.below(wire.shares.size() + 1));  // the last is unseen
         y += cell < 2 ? 1 : 0;
       } else {
         const double last = wire.keypoints - 1;
@@ -78,6 +78,16 @@ double mean_square(const Rows& rows, const std::vector<float>& outputs) {
   return sum / static_cast<double>(rows.data.num_rows);
 }
 
+// Such a word counts as the mean of the others in a network.
+bool has_unseen(const Rows& rows, std::size_t row) {
+  for (std::size_t c = 0; c < rows.wires.size(); ++c) {
+    const Wire& wire = rows.wires[c];
+    if (wire.is_category() && rows.data.row(row)[c] == static_cast<float>(wire.shares.size()))
+      return true;
+  }
+  return false;
+}
+
 const Dataset kNoRows;
 
 TEST(Bins, EveryCellLiesWithinItsBinAndBinsAreInOrder) {
@@ -89,7 +99,7 @@ TEST(Bins, EveryCellLiesWithinItsBinAndBinsAreInOrder) {
     ASSERT_EQ(columns.size(), rows.wires.size());
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const ColumnBins& column = columns[c];
-      EXPECT_LE(column.num_bins, 254u);
+      EXPECT_LE(column.num_bins, 255u);
       for (std::size_t r = 0; r < rows.data.num_rows; ++r) {
         const float cell = rows.data.row(r)[column.wire];
         const std::uint8_t bin = binned.column(c)[r];
@@ -122,7 +132,10 @@ TEST(ForestNetwork, GivesEveryTrainingRowTheSumOfItsLeaves) {
       for (const Tree& tree : forest.trees) add_leaves(tree, binned, sums, pool);
       const Network network = network_of(forest, rows.wires, depth, MonotoneCalibrators::required);
       const std::vector<float> outputs = network_outputs(network, rows.label, rows.data, pool);
-      for (std::size_t r = 0; r < sums.size(); ++r) ASSERT_NEAR(outputs[r], sums[r], 1e-4);
+      for (std::size_t r = 0; r < sums.size(); ++r) {
+        if (has_unseen(rows, r)) continue;
+        ASSERT_NEAR(outputs[r], sums[r], 1e-4);
+      }
       EXPECT_LT(mean_square(rows, outputs),
                 0.95 * mean_square(rows, std::vector<float>(sums.size())));
     }

@@ -148,23 +148,18 @@ TreeGrower::Found TreeGrower::best_of_column(std::size_t index) const {
     for (std::size_t k = fewest; k < order.size(); ++k) {
       if (gains[m][k] <= best.gain) continue;
       best.gain = gains[m][k];
-      best.split = split_of(index, order, k, m == 1, sums);
+      best.split = split_of(index, order, k, m == 1);
     }
   }
   return best;
 }
 
 TreeSplit TreeGrower::split_of(std::size_t index, const std::vector<std::size_t>& order,
-                               std::size_t left, bool missing_right,
-                               const std::vector<Sums>& sums) const {
+                               std::size_t left, bool missing_right) const {
   const ColumnBins& column = columns_[index];
-  TreeSplit split{.column = index, .right = std::vector<std::uint8_t>(column.num_bins + 1)};
+  TreeSplit split{.column = index, .right = std::vector<std::uint8_t>(column.num_bins)};
   for (std::size_t k = left; k < order.size(); ++k) split.right[order[k]] = 1;
   if (column.has_missing) split.right[0] = missing_right ? 1 : 0;
-  std::int64_t majority = 0;  // gives the answer of an unseen word
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    majority += split.right[i % column.num_bins] != 0 ? sums[i].curvature : -sums[i].curvature;
-  split.right.back() = majority > 0 ? 1 : 0;
   return split;
 }
 

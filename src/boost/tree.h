@@ -25,7 +25,7 @@ namespace espalier {
 /// One question. A row whose bin is `right` answers 1.
 struct TreeSplit {
   std::size_t column = 0;           // of the bins
-  std::vector<std::uint8_t> right;  // [bin, then unseen]
+  std::vector<std::uint8_t> right;  // of each bin
 
   friend bool operator==(const TreeSplit&, const TreeSplit&) = default;
 };
@@ -83,7 +83,7 @@ class TreeGrower {
   std::vector<Sums> histogram(std::size_t column) const;
   std::vector<std::size_t> order_of(const ColumnBins& column, const std::vector<Sums>& sums) const;
   TreeSplit split_of(std::size_t index, const std::vector<std::size_t>& order, std::size_t left,
-                     bool missing_right, const std::vector<Sums>& sums) const;
+                     bool missing_right) const;
   void divide(const TreeSplit& split);
   std::vector<float> leaf_values(const std::vector<TreeSplit>& splits) const;
 

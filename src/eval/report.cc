@@ -248,10 +248,25 @@ std::size_t count_of(const Json& training, const char* key) {
   return found && found->is_whole() && found->get<double>() >= 0 ? found->get<std::size_t>() : 0;
 }
 
+// "networks      2, averaged" and "trees         310, 0.4 of the mean"
+std::string members_text(const Model& model) {
+  const auto [networks, trees] = count_members(model.data());
+  std::string out;
+  if (networks > 1) out += fmt::format("networks      {}, averaged\n", networks);
+  if (trees == 0) return out;
+  const Json training = Json::parse(model.training_json());
+  const Json* const options = training.find("options");
+  const Json* const share = options && options->is_object() ? options->find("tree_share") : nullptr;
+  out += fmt::format("trees         {}", trees);
+  if (share && share->is_number()) out += fmt::format(", {} of the mean", share->get<double>());
+  return out + "\n";
+}
+
 void append_training(const Model& model, std::string& out) {
   const Json training = Json::parse(model.training_json());
   out += fmt::format("trained on    {} rows{}, {} to validate\n", count_of(training, "train_rows"),
-                     model.num_members() > 1 ? " a network" : "", count_of(training, "valid_rows"));
+                     count_members(model.data()).networks > 1 ? " a network" : "",
+                     count_of(training, "valid_rows"));
   const Json* const validation = training.find("validation");
   if (!validation || !validation->is_object()) return;
   std::string metrics;
@@ -344,8 +359,7 @@ std::string inspect_text(const Model& model) {
   std::string out = what_is_predicted(model.schema());
   out += fmt::format("\narchitecture  {}\nparameters    {}\nhash          {}\n",
                      model.architecture(), model.num_parameters(), model.hash());
-  if (model.num_members() > 1)
-    out += fmt::format("networks      {}, averaged\n", model.num_members());
+  out += members_text(model);
   append_training(model, out);
   append_features(model.schema(), out);
   append_pairs(model, out);

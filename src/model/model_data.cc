@@ -26,6 +26,21 @@ Wire wire_of(const Pair& pair, const Schema& schema) {
 
 }  // namespace
 
+MemberCounts count_members(const ModelData& model) {
+  using enum LayerKind;
+  constexpr LayerKind kForest[] = {gather, cal, gather, cal, lat, sum};
+  MemberCounts counts;
+  for (const Network& member : model.members) {
+    const std::vector<LayerSpec>& layers = member.architecture().layers;
+    if (std::ranges::equal(layers, kForest, {}, &LayerSpec::kind)) {
+      counts.trees += layers[4].groups;
+    } else {
+      ++counts.networks;
+    }
+  }
+  return counts;
+}
+
 std::vector<Wire> input_wires(const Schema& schema) {
   std::vector<Wire> wires;
   for (const Feature& feature : schema.features) {

@@ -23,6 +23,13 @@ struct ModelData {
   std::string version = kVersion;  // of the library that trained it
 };
 
+/// Members that are networks, and the trees of the others, which boost/forest_network.h builds.
+struct MemberCounts {
+  int networks = 0;
+  int trees = 0;
+};
+MemberCounts count_members(const ModelData& model);
+
 /// Rows that a task predicts: enough tiles that making a scratch does not count.
 inline constexpr std::size_t kTaskRows = 64 * kTile;
 

@@ -21,6 +21,7 @@
 #include "espalier/outputs.h"
 #include "espalier/predictor.h"
 #include "espalier/version.h"
+#include "model/model_data.h"
 #include "page/columns.h"
 #include "page/groups.h"
 #include "page/judged_table.h"
@@ -78,11 +79,13 @@ Json proof_json(const Certificate& proof) {
 }
 
 Json model_json(const Model& model) {
+  const auto [networks, trees] = count_members(model.data());
   return {{"hash", model.hash()},
           {"espalier", kVersion},
           {"architecture", model.architecture()},
           {"parameters", model.num_parameters()},
-          {"networks", model.num_members()},
+          {"networks", networks},
+          {"trees", trees},
           {"training", Json::parse(model.training_json(), "model")}};
 }
 

@@ -338,6 +338,7 @@
                 'p', {}, `The model: ${count(data.model.parameters)} parameters`,
                 data.model.networks > 1 ? ` in ${data.model.networks} networks that are averaged` :
                                           '',
+                data.model.trees > 0 ? `, with ${count(data.model.trees)} trees in the mean` : '',
                 training.train_rows ? `, trained on ${count(training.train_rows)} rows.` : '.'),
             html('pre', {tabindex: 0}, data.model.architecture)));
   };

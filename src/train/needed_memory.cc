@@ -56,6 +56,9 @@ NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) 
   constexpr std::uint64_t kSampled = 1'000'000, kBytesSampled = 16;
   needed.rest = 24 * kMegabyte + kMegabyte * static_cast<std::uint64_t>(threads) +
                 kBytesSampled * std::min<std::uint64_t>(kSampled, p.train.num_rows);
+  // Histograms of a column for each thread: 254 bins of 16 bytes, a leaf each.
+  if (p.options->trees > 0)
+    needed.rest += (static_cast<std::uint64_t>(threads) * 254 * 16) << p.options->tree_depth;
   // Windows of a quarter of these, four bytes a row.
   if (p.train.num_rows >= p.many_rows) needed.rest += p.many_rows;
   return needed;
