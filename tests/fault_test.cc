@@ -220,12 +220,13 @@ TEST_F(NoRoom, ForTheModelKeepsTheOldOne) {
 }
 
 TEST_F(NoRoom, ForTheCheckpointIsAWarning) {
-  make_model();
-  const std::string args = " train loans.csv -o limited.esp --epochs 2" + kMonotone;
+  make_table();
+  const std::string args = "train loans.csv --epochs 2 --trees 0" + kMonotone + " -o ";
+  must(args + "loans.esp");
   const auto blocks = read(path("loans.esp")).size() / 512 + 1;  // a checkpoint is larger
   const Result result = shell(fmt::format("ulimit -f {}; '" ESPALIER_BINARY
                                           "' {} --checkpoint run --checkpoint-seconds 0",
-                                          blocks, args));
+                                          blocks, args + "limited.esp"));
   EXPECT_EQ(result.exit, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("warning: no checkpoint: cannot write"));
   EXPECT_EQ(read(path("limited.esp")), read(path("loans.esp")));

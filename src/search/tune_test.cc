@@ -180,15 +180,15 @@ TEST_F(Tune, ASearchEndsInAnEnsembleWhereNobodySaysHowManyNetworks) {
   TrainOptions options = loan_options();
   options.architecture = "dln(2x2)";
   options.epochs = 1;
-  EXPECT_EQ(train(many, options).model.num_members(), 1);
+  EXPECT_EQ(train(many, options).best.size(), 1u);
   const TuneOptions two = {.trials = 2, .confirm = 0};
-  EXPECT_EQ(tune(many, options, {.trials = 1}).trained.model.num_members(), 1);
-  EXPECT_EQ(tune(many, options, two).trained.model.num_members(), 5);
+  EXPECT_EQ(tune(many, options, {.trials = 1}).trained.best.size(), 1u);
+  EXPECT_EQ(tune(many, options, two).trained.best.size(), 5u);
   options.ensemble = 1;
-  EXPECT_EQ(tune(many, options, two).trained.model.num_members(), 1);
+  EXPECT_EQ(tune(many, options, two).trained.best.size(), 1u);
   options.ensemble = 0;
   options.architecture = "cal(5) lin(1)";
-  EXPECT_EQ(tune(many, options, two).trained.model.num_members(), 1);
+  EXPECT_EQ(tune(many, options, two).trained.best.size(), 1u);
 }
 
 TEST_F(Tune, EveryPresetCanBeTuned) {
@@ -372,7 +372,19 @@ TEST_F(Tune, SettingsThatDivergeAreTheWorstAndDoNotEndTheSearch) {
 TEST_F(Tune, TheFinalModelMayBeAnEnsemble) {
   TrainOptions options = loan_options();
   options.ensemble = 3;
-  EXPECT_EQ(tune(loans(), options, {.trials = 2}).trained.model.num_members(), 3);
+  EXPECT_EQ(tune(loans(), options, {.trials = 2}).trained.best.size(), 3u);
+}
+
+// Trials compare networks; the trees come when the settings are found, and the held-out rows say
+// whether.
+TEST_F(Tune, TheFinalModelHasTreesWhereTheyAreWanted) {
+  TrainOptions options = loan_options();
+  options.ensemble = 1;
+  options.trees = 5;
+  options.tree_share = 0.5;
+  EXPECT_EQ(tune(loans(), options, {.trials = 2}).trained.model.num_members(), 2);
+  options.trees = 0;
+  EXPECT_EQ(tune(loans(), options, {.trials = 2}).trained.options.trees, 0);
 }
 
 TEST_F(Tune, ASearchThatWasCutOffAnywhereGoesOnAndEndsTheSame) {

@@ -173,6 +173,7 @@ TEST(Train, AnEnsembleIsOneModelThatAverages) {
   const Table table = loans(800);
   TrainOptions options = loan_options();
   options.ensemble = 3;
+  options.trees = 0;
   const TrainResult result = train(table, options);
   EXPECT_EQ(result.model.num_members(), 3);
   EXPECT_EQ(result.best.size(), 3u);
