@@ -27,6 +27,7 @@ struct TreeGrower::Sums {
     curvature += other.curvature;
     return *this;
   }
+  bool is_zero() const { return slope == 0 && curvature == 0; }
   Sums operator-(const Sums& other) const {
     return {slope - other.slope, curvature - other.curvature};
   }
@@ -130,15 +131,19 @@ TreeGrower::Found TreeGrower::best_of_column(std::size_t index) const {
   std::vector<double> gains[2];
   for (std::vector<double>& own : gains) own.assign(order.size(), 0);
   for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    if (leaves_[leaf].begin == leaves_[leaf].end) continue;
     const Sums* const own = sums.data() + leaf * column.num_bins;
     Sums all;
     for (std::size_t bin = 0; bin < column.num_bins; ++bin) all += own[bin];
     const double before = gain(all);
     for (std::size_t m = 0; m <= column.first_value(); ++m) {
       Sums left = column.has_missing && m == 0 ? own[0] : Sums();
+      double gained = gain_of(left, all - left, column.monotone) - before;
       for (std::size_t k = 0; k < order.size(); ++k) {
-        gains[m][k] += gain_of(left, all - left, column.monotone) - before;
+        gains[m][k] += gained;
+        if (own[order[k]].is_zero()) continue;  // of deep leaves most are
         left += own[order[k]];
+        gained = gain_of(left, all - left, column.monotone) - before;
       }
     }
   }

@@ -68,6 +68,24 @@ RC_GTEST_PROP(Loss, GradientIsTheSlopeOfTheLoss, ()) {
   }
 }
 
+RC_GTEST_PROP(Loss, CurvatureIsTheSlopeOfTheGradient, ()) {
+  for (const Loss loss : kLosses) {
+    const Case own = random_case(loss);
+    if (!has_curvature(own.label)) continue;
+    const Objective objective(own.label, own.data);
+    const LossRow row = loss_row(own.data, 0);
+    const float z = static_cast<float>(*rc::gen::inRange(-512, 512)) / 128;
+    constexpr float kStep = 1.0f / 256;
+    const LossValue here = row_loss(objective, z, row);
+    const double bend = (row_loss(objective, z + kStep, row).gradient -
+                         row_loss(objective, z - kStep, row).gradient) /
+                        (2.0 * kStep);
+    RC_ASSERT(here.curvature >= 0);
+    RC_ASSERT(std::abs(here.curvature - bend) <=
+              1e-3 * (1 + std::abs(bend) + std::abs(here.gradient)));
+  }
+}
+
 // At the model without features nothing pulls, and the losses with a log link bend by 1.
 RC_GTEST_PROP(Loss, TheOffsetIsWhereTheMeanGradientVanishes, ()) {
   for (const Loss loss : {Loss::squared_error, Loss::poisson, Loss::gamma, Loss::tweedie}) {
