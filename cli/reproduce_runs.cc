@@ -121,6 +121,13 @@ class Runner {
     return options;
   }
 
+  // As many as a preset has that nobody tuned: what was found are layers, which would have one.
+  static int networks_of(const Sample& sample) {
+    constexpr double kFewRows = 5000;
+    const double trained = static_cast<double>(sample.train.num_rows) * (1 - sample.valid_fraction);
+    return trained < kFewRows ? 5 : 1;
+  }
+
   // The settings that tune finds, whatever seed they are then trained with.
   TrainOptions settle(TrainOptions options, const Sample& sample, ResultRow& row) const {
     const TuneOptions search = tune_options(*row.model, sample);
@@ -146,7 +153,7 @@ class Runner {
     row.tune_seconds += found->at("seconds").get<double>();
     apply_json(options, found->at("options").dump(), "settings of tune");
     options.threads = threads;
-    options.ensemble = ensemble;
+    options.ensemble = ensemble > 0 ? ensemble : networks_of(sample);
     return options;
   }
 

@@ -38,7 +38,7 @@ def test_patience_ends_training_early():
 
 
 def test_validation_rows_choose_the_epoch():
-    regressor = MonotonicRegressor(epochs=3, ensemble=1)
+    regressor = MonotonicRegressor(epochs=3, ensemble=1, trees=0)
     one = clone(regressor).fit(X[:300], Y[:300], eval_set=(X[300:], Y[300:]))
     other = clone(regressor).fit(X[:300], Y[:300], eval_set=[(X[300:], Y[300:])])
     assert one.model_.hash == other.model_.hash
@@ -89,7 +89,7 @@ def test_class_weights_move_the_probabilities():
     mean = {}
     for key, class_weight in {"none": None, "balanced": "balanced",
                               "given": {"yes": 9}}.items():
-        fitted = MonotonicClassifier(class_weight=class_weight, epochs=5).fit(X, rare)
+        fitted = MonotonicClassifier(class_weight=class_weight, epochs=5, trees=0).fit(X, rare)
         mean[key] = fitted.predict_proba(X)[:, 1].mean()
     assert mean["none"] < 0.2 < mean["balanced"]
     assert mean["given"] == pytest.approx(mean["balanced"], abs=0.1)
@@ -99,7 +99,7 @@ def test_a_dictionary_of_weights_weighs_the_validation_rows_and_balanced_does_no
     rare = np.where(Y > np.quantile(Y, 0.9), "yes", "no")
     seen, judged, is_yes = slice(300), slice(300, 400), rare[300:] == "yes"
     for class_weight, weight in (("balanced", 1), ({"yes": 9}, 9)):
-        fitted = MonotonicClassifier(class_weight=class_weight, epochs=1, ensemble=1).fit(
+        fitted = MonotonicClassifier(class_weight=class_weight, epochs=1, ensemble=1, trees=0).fit(
             X[seen], rare[seen], eval_set=(X[judged], rare[judged]))
         negative, positive = fitted.predict_proba(X[judged]).T
         log_loss = -np.average(np.log(np.where(is_yes, positive, negative)),
@@ -193,7 +193,7 @@ def test_an_interrupt_of_another_thread_stops_a_fit(interrupt_soon):
 
 
 def test_an_interrupt_of_another_thread_stops_a_hunt(interrupt_soon):
-    model = MonotonicRegressor(monotonic_cst=[1, 0, 0], epochs=1).fit(X, Y).model_
+    model = MonotonicRegressor(monotonic_cst=[1, 0, 0], epochs=1, trees=0).fit(X, Y).model_
     with pytest.raises(KeyboardInterrupt):
         model.verify(pairs=10**12)
 
