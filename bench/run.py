@@ -40,8 +40,8 @@ def main_model(threads):
     folder = main_table()
     if not (folder / "model.esp").exists():
         subprocess.run([tables.ESPALIER, "train", folder / "train.csv", "--valid",
-                        folder / "valid.csv", "--config", folder / "options.json", "--threads",
-                        str(threads), "-o", folder / "model.esp", "--quiet"], check=True)
+                        folder / "valid.csv", "--config", folder / "options.json", "--trees", "0",
+                        "--threads", str(threads), "-o", folder / "model.esp", "--quiet"], check=True)
     return folder
 
 
