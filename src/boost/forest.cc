@@ -14,6 +14,10 @@ constexpr std::size_t kRowsOfATask = 8192;
 constexpr std::size_t kAskedOfTen = 6;  // columns that a tree may ask for
 constexpr std::size_t kPatience = 50;   // trees without a lower loss
 constexpr double kPull = 2;
+// Of the logarithm of an amount: where nearly all of it lies in few rows, Newton's step is the whole
+// ratio and not its logarithm.
+constexpr double kLongestLogStep = 4;
+constexpr std::size_t kMostParameters = std::size_t{1} << 24;  // of a forest as a network
 
 // The largest of some numbers becomes 2^29 to 2^30 units, so that 2^33 of them can be added.
 double unit_for(float largest) {
@@ -37,11 +41,12 @@ class Grove {
   Forest grow() {
     std::vector<Tree> trees;
     double least = valid_loss();
-    std::size_t best = 0;
+    std::size_t best = 0, parameters = 0;
     while (trees.size() < static_cast<std::size_t>(in_.plan.trees) && !columns_.empty()) {
       if (!in_.goes_on(static_cast<int>(trees.size()))) break;
       Tree tree = next_tree(in_.random.split(trees.size()));
-      if (tree.splits.empty()) break;
+      parameters += parameters_of(tree);
+      if (tree.splits.empty() || parameters > kMostParameters) break;
       add_leaves(tree, train_bins_, train_, *in_.pool);
       add_leaves(tree, valid_bins_, valid_, *in_.pool);
       trees.push_back(std::move(tree));
@@ -58,6 +63,18 @@ class Grove {
   }
 
  private:
+  // Not where the sum of the trees has left the finite numbers: then there are no more.
+  static bool is_finite(const Growth& growth) {
+    return std::isfinite(growth.slope_unit) && std::isfinite(growth.curvature_unit);
+  }
+
+  // At most: leaves, steps, and a table of answers for each question about words.
+  std::size_t parameters_of(const Tree& tree) const {
+    std::size_t count = std::size_t{1} << in_.plan.depth;
+    for (const TreeSplit& split : tree.splits) count += 2 + columns_[split.column].of_code.size();
+    return count;
+  }
+
   // Asks for some of the columns, drawn anew.
   Tree next_tree(Random random) {
     std::vector<std::size_t> asked(columns_.size());
@@ -65,7 +82,8 @@ class Grove {
     random.shuffle(std::span(asked));
     asked.resize((asked.size() * kAskedOfTen + 9) / 10);
     std::ranges::sort(asked);
-    return grower_.grow(newton_, asked, find_slopes());
+    const Growth growth = find_slopes();
+    return is_finite(growth) ? grower_.grow(newton_, asked, growth) : Tree();
   }
 
   // Slopes and curvatures at the sum of the trees so far.
@@ -86,8 +104,10 @@ class Grove {
     });
     Growth growth{.depth = in_.plan.depth,
                   .rate = in_.plan.rate,
+                  .longest_step = in_.objective->label().has_log_link() ? kLongestLogStep : 0,
                   .slope_unit = unit_for(std::ranges::max(steepest)),
                   .curvature_unit = unit_for(std::ranges::max(most_bent))};
+    if (!is_finite(growth)) return growth;
     in_.pool->run_ranges(train_.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
       for (std::size_t r = begin; r < end; ++r) {
         newton_[r] = {

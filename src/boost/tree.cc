@@ -195,7 +195,10 @@ std::vector<float> TreeGrower::leaf_values(const std::vector<TreeSplit>& splits)
     Sums sums;
     for (std::size_t i = leaf.begin; i < leaf.end; ++i)
       sums += {rows_[i].newton.slope, rows_[i].newton.curvature};
-    values.push_back(static_cast<float>(-growth_.rate * slope(sums) / room(sums)));
+    double step = -slope(sums) / room(sums);
+    if (growth_.longest_step > 0)
+      step = std::clamp(step, -growth_.longest_step, growth_.longest_step);
+    values.push_back(static_cast<float>(growth_.rate * step));
     weights.push_back(static_cast<float>(room(sums) * room(sums)));
   }
   const LatticeShape cube = LatticeShape::cube(static_cast<int>(splits.size()));

@@ -45,6 +45,7 @@ struct Growth {
   int depth = 6;
   double rate = 0.1;          // leaves are multiplied by it
   double pull = 0;            // in units of the curvature
+  double longest_step = 0;    // of a leaf, before the rate; 0: any
   double slope_unit = 1;      // of Newton
   double curvature_unit = 1;  // of Newton
 };

@@ -32,7 +32,9 @@ MemberCounts count_members(const ModelData& model) {
   MemberCounts counts;
   for (const Network& member : model.members) {
     const std::vector<LayerSpec>& layers = member.architecture().layers;
-    if (std::ranges::equal(layers, kForest, {}, &LayerSpec::kind)) {
+    const bool is_forest = std::ranges::equal(layers, kForest, {}, &LayerSpec::kind) &&
+                           layers[1].keypoints == 2 && layers[3].keypoints == 2;
+    if (is_forest) {
       counts.trees += layers[4].groups;
     } else {
       ++counts.networks;

@@ -75,6 +75,8 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
   const SearchSpace space(problem.base, tune_options, problem.train_rows, problem.schema,
                           {first.settings, problem.pairs});
   const Pace pace = agreed({first.seconds, all_threads(team), watch.seconds()}, team);
+  const double tree_seconds =
+      problem.trees > 0 ? agreed({first.tree_seconds, all_threads(team)}, team).seconds : 0;
   const std::optional<TuneRun> first_run = run_of(first, problem, pace.seconds);
   Search search(problem, space, tune_options, control, team, watch, results, std::move(earlier),
                 plan_search(tune_options, pace));
@@ -91,7 +93,7 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
   best.tree_share = options.tree_share;
   if (!trials.empty()) best.epochs = best_run.epochs;
   if (options.ensemble == 0) {
-    const Pace own = {best_run.seconds / std::max(1, problem.num_folds) + first.tree_seconds,
+    const Pace own = {best_run.seconds / std::max(1, problem.num_folds) + tree_seconds,
                       pace.threads};
     best.ensemble =
         networks_within(tune_options, own, {best.ensemble, space.most_networks(settings)});

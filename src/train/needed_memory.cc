@@ -56,9 +56,17 @@ NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) 
   constexpr std::uint64_t kSampled = 1'000'000, kBytesSampled = 16;
   needed.rest = 24 * kMegabyte + kMegabyte * static_cast<std::uint64_t>(threads) +
                 kBytesSampled * std::min<std::uint64_t>(kSampled, p.train.num_rows);
-  // Histograms of a column for each thread: 254 bins of 16 bytes, a leaf each.
-  if (p.options->trees > 0)
-    needed.rest += (static_cast<std::uint64_t>(threads) * 254 * 16) << p.options->tree_depth;
+  // A thread has the histograms of a column, a leaf and 255 bins of 16 bytes each, or four tiles of
+  // all steps; a forest has its leaves.
+  if (p.options->trees > 0) {
+    const auto trees = static_cast<std::uint64_t>(p.options->trees);
+    const auto depth = static_cast<std::uint64_t>(p.options->tree_depth);
+    needed.rest += static_cast<std::uint64_t>(threads) *
+                   std::max<std::uint64_t>(std::uint64_t{255 * 16} << depth,
+                                           4 * sizeof(float) * kTile * trees * depth);
+    needed.network += static_cast<std::uint64_t>(p.options->ensemble) * sizeof(float) * trees
+                      << depth;
+  }
   // Windows of a quarter of these, four bytes a row.
   if (p.train.num_rows >= p.many_rows) needed.rest += p.many_rows;
   return needed;

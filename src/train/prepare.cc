@@ -179,7 +179,7 @@ void settle_trees(const TrainOptions& options, const Split& rows, Prepared& p) {
     throw Error(ErrorKind::argument,
                 fmt::format("trees: {}; found {}, wanted 0", why_not, options.trees));
   p.open.tree_share = options.tree_share < 0 && !rows.valid.empty();
-  if (options.trees < 0 && why_not.empty() && p.open.tree_share &&
+  if (options.trees < 0 && why_not.empty() && !rows.valid.empty() &&
       asks_the_table(options.architecture)) {
     TrainOptions settled = *p.options;
     settled.trees = kMostTrees;

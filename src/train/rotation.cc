@@ -5,9 +5,6 @@
 #include <numeric>
 
 #include "core/random.h"
-#include "model/model_data.h"
-#include "objective/link.h"
-#include "objective/metrics.h"
 #include "train/share.h"
 #include "train/streams.h"
 

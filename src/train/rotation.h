@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "data/dataset.h"
-#include "espalier/metrics.h"
-#include "model/network.h"
+#include "espalier/ranks.h"
 #include "train/prepare.h"
-#include "train/team.h"
 
 namespace espalier {
 

@@ -192,6 +192,7 @@ class Session {
   // Trees beside each network, if held-out rows say that they are worth it.
   void add_trees() {
     if (p_.options->trees == 0) return;
+    if (team_.stop_requested()) return leave_out_trees({});
     if (p_.options->tree_share == 0) return leave_out_trees("tree_share is 0");
     const std::size_t count = model_->members.size();
     std::vector<Network> all;
@@ -223,9 +224,12 @@ class Session {
       p_.choices.push_back({"tree_share", fmt::format("{}", chosen.share), chosen.why});
     }
     const double share = p_.options->tree_share;
-    for (Network& network : model_->members) network.scale_scores(2 * (1 - share));
-    for (Network& trees : all) trees.scale_scores(share < 1 ? 2 * share : 1);
-    if (share == 1) model_->members.clear();
+    if (share == 1) {
+      model_->members.clear();
+    } else {
+      for (Network& network : model_->members) network.scale_scores(2 * (1 - share));
+      for (Network& trees : all) trees.scale_scores(2 * share);
+    }
     std::ranges::move(all, std::back_inserter(model_->members));
     if (rotation_) held_out_.sums = mixed(held_out_.sums, of_trees.sums, share);
   }
@@ -292,7 +296,7 @@ class Session {
     Epoch best = trainer.run();
     best.member = member;
     // What comes after the steps begins again after a kill, not the steps.
-    if (p_.options->trees > 0 && !team_.stop_requested()) write_checkpoint(trainer);
+    if (p_.options->trees > 0 && trainer.is_over()) write_checkpoint(trainer);
     return best;
   }
 

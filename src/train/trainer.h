@@ -62,11 +62,13 @@ class Trainer {
   /// first had ended.
   Epoch run();
 
+  /// Whether all epochs are done, or as many without a better one as are waited for.
+  bool is_over() const;
+
   /// Over all epochs.
   std::int64_t rows_done() const;
 
  private:
-  bool is_over() const;
   bool run_epoch();
   bool finish_epoch();
   std::int64_t run_length() const;
