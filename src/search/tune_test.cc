@@ -41,6 +41,7 @@ TrainOptions loan_options(int threads = 2) {
   return {.label = "default",
           .increasing = {"debt_ratio", "late_payments"},
           .decreasing = {"income", "years_employed"},
+          .trees = 0,
           .epochs = 9,
           .threads = threads};
 }
