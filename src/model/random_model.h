@@ -243,8 +243,6 @@ inline Model random_model_of(Schema schema, Random& random) {
   const auto members = random.uniform() < 0.8 ? 1u : 3u;
   for (unsigned m = 0; m < members; ++m)
     data->members.push_back(random_network(data->schema, data->calibrators, random));
-  if (data->schema.label.num_outputs() == 1 && random.split(79).uniform() < 0.3)
-    data->members.push_back(random_trees(data->schema, data->calibrators, random.split(80)));
   return Model(std::move(data));
 }
 
