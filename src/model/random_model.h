@@ -3,7 +3,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -209,31 +208,6 @@ inline Network random_network(Random& random) {
   return random_network(
       schema, random.uniform() < 0.5 ? MonotoneCalibrators::required : MonotoneCalibrators::all,
       random);
-}
-
-// Lattices of steps, wide and narrow, as trees are.
-inline Network random_trees(const Schema& schema, MonotoneCalibrators calibrators, Random random) {
-  const std::size_t num_inputs = input_wires(schema).size();
-  const auto groups = 1 + random.below(20), size = 1 + random.below(5);
-  std::vector<std::uint64_t> readings, steps;
-  for (std::uint64_t i = 0; i < 2 + random.below(6); ++i)
-    readings.push_back(random.below(num_inputs));
-  for (std::uint64_t i = 0; i < groups * size; ++i) steps.push_back(random.below(readings.size()));
-  const std::string architecture =
-      fmt::format("gather({}) cal(2) gather({}) cal(2) lat({}x{}) sum", fmt::join(readings, ","),
-                  fmt::join(steps, ","), groups, size);
-  Network network = random_network(schema, calibrators, architecture, random.split(1), random);
-  constexpr int kSteps = 3;
-  float* params = network.params().data() + network.offset(kSteps);
-  const std::span<float> ends = network.layer(kSteps).constants();
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    params[2 * i] = 0;
-    params[2 * i + 1] = 1;
-    ends[2 * i] = static_cast<float>(random.uniform());
-    ends[2 * i + 1] =
-        ends[2 * i] + static_cast<float>(random.uniform() < 0.5 ? 0x1p-20 : random.uniform());
-  }
-  return network;
 }
 
 inline Model random_model_of(Schema schema, Random& random) {
