@@ -162,7 +162,9 @@ void visit_fields(Options& o, Visitor&& visit) {
               "classes",
               -1, 100000, /*chooses=*/-1},
         o.trees);
-  visit(Field{"tree_depth", "questions a tree asks; 0 chooses: 6 below 5,000 training rows, else 8",
+  visit(Field{"tree_depth",
+              "questions a tree asks; 0 chooses: 6 below 5,000 training rows, 8 "
+              "below 200,000, else 10",
               0, 10, /*chooses=*/0},
         o.tree_depth);
   visit(Field{"tree_rate", "share of each tree's step that is taken; 0 chooses 0.1", 0, 1,

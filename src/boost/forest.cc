@@ -13,7 +13,10 @@ namespace {
 constexpr std::size_t kRowsOfATask = 8192;
 constexpr std::size_t kAskedOfTen = 6;  // columns that a tree may ask for
 constexpr std::size_t kPatience = 50;   // trees without a lower loss
-constexpr double kPull = 2;
+constexpr double kPull = 6;
+// Each tree takes this share of its rate from the trees before it that ask for a monotone column. No
+// tree may fall along such a column, so that what earlier ones rose too far can only be forgotten.
+constexpr double kForgotten = 0.01;
 // Of the logarithm of an amount: where nearly all of it lies in few rows, Newton's step is the whole
 // ratio and not its logarithm.
 constexpr double kLongestLogStep = 4;
@@ -24,6 +27,32 @@ double unit_for(float largest) {
   return largest > 0 ? std::ldexp(1.0, std::ilogb(largest) - 29) : 1.0;
 }
 
+// The sum of the trees so far for each row: of those that stay as they are, and of those that fade.
+class TreeSums {
+ public:
+  explicit TreeSums(std::size_t rows, bool some_fade)
+      : steady_(rows), fading_(some_fade ? rows : 0) {}
+
+  std::size_t size() const { return steady_.size(); }
+  bool empty() const { return steady_.empty(); }
+  float operator[](std::size_t row) const {
+    return fading_.empty() ? steady_[row] : steady_[row] + fading_[row];
+  }
+
+  void add(const Tree& tree, bool fades, const BinnedRows& bins, ThreadPool& pool) {
+    add_leaves(tree, bins, fades ? fading_ : steady_, pool);
+  }
+  void fade(float kept, ThreadPool& pool) {
+    pool.run_ranges(fading_.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t r = begin; r < end; ++r) fading_[r] *= kept;
+    });
+  }
+
+ private:
+  LargeVector<float> steady_;
+  LargeVector<float> fading_;
+};
+
 class Grove {
  public:
   explicit Grove(const ForestInput& input)
@@ -32,8 +61,8 @@ class Grove {
         train_bins_(columns_, *input.train, *input.pool),
         valid_bins_(columns_, *input.valid, *input.pool),
         grower_(columns_, train_bins_, *input.pool),
-        train_(input.train->num_rows),
-        valid_(input.valid->num_rows),
+        train_(input.train->num_rows, asks_monotone_column()),
+        valid_(input.valid->num_rows, asks_monotone_column()),
         slopes_(input.train->num_rows),
         curvatures_(input.train->num_rows),
         newton_(input.train->num_rows) {}
@@ -44,11 +73,13 @@ class Grove {
     std::size_t best = 0, parameters = 0;
     while (trees.size() < static_cast<std::size_t>(in_.plan.trees) && !columns_.empty()) {
       if (!in_.goes_on(static_cast<int>(trees.size()))) break;
+      train_.fade(kept(), *in_.pool);
+      valid_.fade(kept(), *in_.pool);
       Tree tree = next_tree(in_.random.split(trees.size()));
       parameters += parameters_of(tree);
       if (tree.splits.empty() || parameters > kMostParameters) break;
-      add_leaves(tree, train_bins_, train_, *in_.pool);
-      add_leaves(tree, valid_bins_, valid_, *in_.pool);
+      train_.add(tree, fades(tree), train_bins_, *in_.pool);
+      valid_.add(tree, fades(tree), valid_bins_, *in_.pool);
       trees.push_back(std::move(tree));
       const double loss = valid_loss();
       if (valid_.empty() || loss < least) {
@@ -59,6 +90,7 @@ class Grove {
       }
     }
     trees.resize(best);
+    fade(trees);
     return {std::move(columns_), std::move(trees)};
   }
 
@@ -66,6 +98,24 @@ class Grove {
   // Not where the sum of the trees has left the finite numbers: then there are no more.
   static bool is_finite(const Growth& growth) {
     return std::isfinite(growth.slope_unit) && std::isfinite(growth.curvature_unit);
+  }
+
+  bool fades(const Tree& tree) const {
+    return std::ranges::any_of(
+        tree.splits, [&](const TreeSplit& split) { return columns_[split.column].monotone; });
+  }
+  bool asks_monotone_column() const { return std::ranges::any_of(columns_, &ColumnBins::monotone); }
+  float kept() const { return static_cast<float>(1 - kForgotten * in_.plan.rate); }
+
+  // As often as there are trees behind each.
+  void fade(std::vector<Tree>& trees) const {
+    float left = 1;
+    for (auto tree = trees.rbegin(); tree != trees.rend(); ++tree) {
+      if (fades(*tree)) {
+        for (float& leaf : tree->leaves) leaf *= left;
+      }
+      left *= kept();
+    }
   }
 
   // At most: leaves, steps, and a table of answers for each question about words.
@@ -149,8 +199,8 @@ class Grove {
   const BinnedRows train_bins_;
   const BinnedRows valid_bins_;
   TreeGrower grower_;
-  LargeVector<float> train_;  // the sum of the trees so far
-  LargeVector<float> valid_;
+  TreeSums train_;
+  TreeSums valid_;
   LargeVector<float> slopes_;
   LargeVector<float> curvatures_;
   LargeVector<Newton> newton_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symmetric trees, one after another, each grown from the slopes that the sum of those before it
-// leaves. Each asks for other columns, drawn anew. Where there are validation rows, the trees end where
-// the loss of these is least.
+// leaves. Each asks for other columns, drawn anew. Trees that ask for monotone columns fade while others
+// are grown. Where there are validation rows, the trees end where the loss of these is least.
 #pragma once
 
 #include <functional>

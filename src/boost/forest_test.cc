@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "boost/forest_network.h"
@@ -169,20 +172,55 @@ TEST(Forest, IsTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(bytes(1), bytes(3));
 }
 
+std::vector<float> sums_of(const Forest& forest, const Dataset& data) {
+  ThreadPool pool(1);
+  const BinnedRows binned(forest.columns, data, pool);
+  std::vector<float> sums(data.num_rows);
+  for (const Tree& tree : forest.trees) add_leaves(tree, binned, sums, pool);
+  return sums;
+}
+
 TEST(Forest, EndsWhereTheLossOfTheValidationRowsIsLeast) {
   const Rows rows(6, 400), valid(7, 400);
-  const Forest all = grown(rows, kNoRows, 200, 6, 1), best = grown(rows, valid.data, 200, 6, 1);
-  ThreadPool pool(1);
-  const BinnedRows binned(all.columns, valid.data, pool);
-  std::vector<float> sums(valid.data.num_rows);
-  std::vector<double> losses = {mean_square(valid, sums)};
-  for (const Tree& tree : all.trees) {
-    add_leaves(tree, binned, sums, pool);
-    losses.push_back(mean_square(valid, sums));
+  const Forest best = grown(rows, valid.data, 200, 6, 1);
+  const int end = static_cast<int>(best.trees.size());
+  const double least = mean_square(valid, sums_of(best, valid.data));
+  ASSERT_GT(end, 5);
+  ASSERT_LT(end, 150);
+  for (const int more : {-5, -1, 1, 2, 10, 49}) {
+    const Forest other = grown(rows, kNoRows, end + more, 6, 1);
+    EXPECT_LE(least, mean_square(valid, sums_of(other, valid.data))) << more;
   }
-  ASSERT_LT(best.trees.size(), all.trees.size());
-  for (std::size_t t = 0; t < best.trees.size() + 50; ++t)
-    EXPECT_LE(losses[best.trees.size()], losses[t]);
+}
+
+// So where a forest ends does not matter to what it was when it ended.
+TEST(Forest, ThatEndedIsTheForestOfSoManyTrees) {
+  const Rows rows(6, 400), valid(7, 400);
+  const Forest ended = grown(rows, valid.data, 200, 6, 1);
+  const Forest other = grown(rows, kNoRows, static_cast<int>(ended.trees.size()), 6, 1);
+  for (std::size_t t = 0; t < ended.trees.size(); ++t) {
+    EXPECT_EQ(ended.trees[t].splits, other.trees[t].splits);
+    EXPECT_EQ(ended.trees[t].leaves, other.trees[t].leaves);
+  }
+}
+
+TEST(Forest, FadesTheTreesThatAskForMonotoneColumnsAndNoOthers) {
+  const Rows rows(3, 500);
+  const Forest before = grown(rows, kNoRows, 30, 2, 1), after = grown(rows, kNoRows, 40, 2, 1);
+  int faded = 0, steady = 0;
+  for (std::size_t t = 0; t < before.trees.size(); ++t) {
+    const Tree &early = before.trees[t], &late = after.trees[t];
+    ASSERT_EQ(early.splits, late.splits);
+    const bool asks = std::ranges::any_of(early.splits, [&](const TreeSplit& split) {
+      return before.columns[split.column].monotone;
+    });
+    ++(asks ? faded : steady);
+    const double kept = asks ? std::pow(1 - 0.01 * 0.3, 10) : 1;
+    for (std::size_t l = 0; l < early.leaves.size(); ++l)
+      EXPECT_NEAR(late.leaves[l], kept * early.leaves[l], 1e-6 * std::abs(early.leaves[l]));
+  }
+  EXPECT_GT(faded, 3);
+  EXPECT_GT(steady, 3);
 }
 
 // One row in forty has all claims: Newton steps would be as long as the ratio is large.
@@ -204,47 +242,93 @@ TEST(Forest, LearnsCountsThatLieInFewRows) {
   }
 }
 
-// The first question of all, found by trying every one.
-TEST(Tree, AsksWhatLowersTheLossMost) {
-  const Rows rows(8, 500);
-  ThreadPool pool(1);
-  const std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
-  const BinnedRows binned(columns, rows.data, pool);
-  std::vector<Newton> newton;
-  for (const double y : rows.data.labels)
-    newton.push_back({static_cast<std::int32_t>(-1000 * y), 1000});
-  const std::vector<std::size_t> asked = {0, 1, 2, 5};  // numbers
-  const Growth growth{.depth = 1, .rate = 1, .pull = 2000};
-  const Tree tree = TreeGrower(columns, binned, pool).grow(newton, asked, growth);
+// What a question gains where others were asked before: two sides of a leaf that would fall along a
+// monotone column count as one.
+class Gains {
+ public:
+  Gains(const std::vector<ColumnBins>& columns, const BinnedRows& binned,
+        const std::vector<Newton>& newton, double pull)
+      : columns_(columns), binned_(binned), newton_(newton), pull_(pull) {}
 
-  double most = 0;
-  for (const std::size_t c : asked) {
-    for (std::size_t cut = 0; cut < columns[c].num_bins; ++cut) {
-      for (const bool missing_right : {false, true}) {
-        double slope[2] = {}, room[2] = {growth.pull, growth.pull};
-        for (std::size_t r = 0; r < newton.size(); ++r) {
-          const std::uint8_t bin = binned.column(c)[r];
-          const bool is_missing = columns[c].has_missing && bin == 0;
-          const bool right = is_missing ? missing_right : bin >= cut;
-          slope[right] += newton[r].slope;
-          room[right] += newton[r].curvature;
-        }
-        if (columns[c].monotone && -slope[0] / room[0] > -slope[1] / room[1]) continue;
-        most = std::max(most, slope[0] * slope[0] / room[0] + slope[1] * slope[1] / room[1]);
+  double of(std::span<const TreeSplit> earlier, const TreeSplit& split) const {
+    struct Side {
+      double slope = 0, curvature = 0;
+    };
+    std::vector<std::array<Side, 2>> leaves(std::size_t{1} << earlier.size());
+    for (std::size_t r = 0; r < newton_.size(); ++r) {
+      std::size_t leaf = 0;
+      for (std::size_t d = 0; d < earlier.size(); ++d) leaf |= answer(earlier[d], r) << d;
+      Side& side = leaves[leaf][answer(split, r)];
+      side.slope += newton_[r].slope;
+      side.curvature += newton_[r].curvature;
+    }
+    const auto gain = [&](double slope, double curvature) {
+      return slope * slope / (curvature + pull_);
+    };
+    double sum = 0;
+    for (const auto& [left, right] : leaves) {
+      const bool falls =
+          columns_[split.column].monotone &&
+          -left.slope / (left.curvature + pull_) > -right.slope / (right.curvature + pull_);
+      const double together = gain(left.slope + right.slope, left.curvature + right.curvature);
+      sum += falls
+                 ? 0
+                 : gain(left.slope, left.curvature) + gain(right.slope, right.curvature) - together;
+    }
+    return sum;
+  }
+
+ private:
+  std::size_t answer(const TreeSplit& split, std::size_t row) const {
+    return split.right[binned_.column(split.column)[row]];
+  }
+
+  const std::vector<ColumnBins>& columns_;
+  const BinnedRows& binned_;
+  const std::vector<Newton>& newton_;
+  double pull_;
+};
+
+// Every question that there is about a number.
+std::vector<TreeSplit> all_questions(const std::vector<ColumnBins>& columns, std::size_t index) {
+  std::vector<TreeSplit> all;
+  const ColumnBins& column = columns[index];
+  for (std::size_t cut = 0; cut < column.num_bins; ++cut) {
+    for (const bool missing_right : {false, true}) {
+      TreeSplit split{.column = index, .right = std::vector<std::uint8_t>(column.num_bins)};
+      for (std::size_t bin = cut; bin < column.num_bins; ++bin) split.right[bin] = 1;
+      if (column.has_missing) split.right[0] = missing_right ? 1 : 0;
+      all.push_back(std::move(split));
+    }
+  }
+  return all;
+}
+
+// At each level the best question of all, found by trying every one.
+TEST(Tree, AsksWhatLowersTheLossMost) {
+  for (const std::uint64_t seed : {8, 9, 10}) {
+    const Rows rows(seed, 500);
+    ThreadPool pool(1);
+    const std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
+    const BinnedRows binned(columns, rows.data, pool);
+    std::vector<Newton> newton;
+    for (const double y : rows.data.labels)
+      newton.push_back({static_cast<std::int32_t>(-1000 * y), 1000});
+    const std::vector<std::size_t> asked = {0, 1, 2, 5};  // numbers
+    const Growth growth{.depth = 4, .rate = 1, .pull = 2000};
+    const Tree tree = TreeGrower(columns, binned, pool).grow(newton, asked, growth);
+    const Gains gains(columns, binned, newton, growth.pull);
+    ASSERT_EQ(tree.splits.size(), 4u);
+    for (std::size_t d = 0; d < tree.splits.size(); ++d) {
+      const auto earlier = std::span(tree.splits).first(d);
+      double most = 0;
+      for (const std::size_t c : asked) {
+        for (const TreeSplit& split : all_questions(columns, c))
+          most = std::max(most, gains.of(earlier, split));
       }
+      EXPECT_NEAR(gains.of(earlier, tree.splits[d]), most, 1e-6 * most) << "level " << d;
     }
   }
-  ASSERT_EQ(tree.splits.size(), 1u);
-  double gained = 0;
-  for (const bool right : {false, true}) {
-    double room = growth.pull;
-    for (std::size_t r = 0; r < newton.size(); ++r) {
-      if ((tree.splits[0].right[binned.column(tree.splits[0].column)[r]] != 0) == right)
-        room += newton[r].curvature;
-    }
-    gained += room * tree.leaves[right] * tree.leaves[right];
-  }
-  EXPECT_NEAR(gained, most, 1e-4 * most);
 }
 
 }  // namespace

@@ -15,23 +15,10 @@ namespace {
 constexpr std::size_t kRowsOfATask = 16384;
 // Draws the order of rare words to the middle, in units of the pull.
 constexpr double kPullOfWords = 3;
+// Of a leaf without rows in the projection, in units of the pull: it follows its neighbours.
+constexpr double kWeightOfNoRows = 1e-4;
 
 }  // namespace
-
-struct TreeGrower::Sums {
-  std::int64_t slope = 0;
-  std::int64_t curvature = 0;
-
-  Sums& operator+=(const Sums& other) {
-    slope += other.slope;
-    curvature += other.curvature;
-    return *this;
-  }
-  bool is_zero() const { return slope == 0 && curvature == 0; }
-  Sums operator-(const Sums& other) const {
-    return {slope - other.slope, curvature - other.curvature};
-  }
-};
 
 // The best question about a column.
 struct TreeGrower::Found {
@@ -51,6 +38,7 @@ Tree TreeGrower::grow(std::span<const Newton> newton, std::span<const std::size_
   for (std::size_t r = 0; r < newton.size(); ++r)
     rows_[r] = {static_cast<std::uint32_t>(r), newton[r]};
   leaves_ = {{0, newton.size()}};
+  histograms_.assign(asked.size(), {});
   Tree tree;
   while (static_cast<int>(tree.splits.size()) < growth_.depth) {
     TreeSplit split = best_split(asked);
@@ -81,27 +69,44 @@ double TreeGrower::gain_of(const Sums& left, const Sums& right, bool rises) cons
   return gain(both += right);
 }
 
-TreeSplit TreeGrower::best_split(std::span<const std::size_t> asked) const {
+TreeSplit TreeGrower::best_split(std::span<const std::size_t> asked) {
   std::vector<Found> found(asked.size());
   pool_.run(static_cast<int>(asked.size()), [&](int index) {
     const auto i = static_cast<std::size_t>(index);
-    found[i] = best_of_column(asked[i]);
+    histograms_[i] = next_histogram(asked[i], std::move(histograms_[i]));
+    found[i] = best_of_column(asked[i], histograms_[i]);
   });
   const auto best = std::ranges::max_element(found, {}, &Found::gain);
   return best == found.end() ? TreeSplit() : std::move(best->split);
 }
 
-// [leaf][bin]
-std::vector<TreeGrower::Sums> TreeGrower::histogram(std::size_t column) const {
+// Of the leaves of this level, from those of the level before: the rows of the smaller half of each
+// leaf are counted, the other half is what they leave.
+std::vector<TreeGrower::Sums> TreeGrower::next_histogram(std::size_t column,
+                                                         std::vector<Sums> before) const {
   const std::size_t num_bins = columns_[column].num_bins;
   const std::uint8_t* const bin_of = bins_.column(column);
-  std::vector<Sums> sums(leaves_.size() * num_bins);
-  for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
-    Sums* const own = sums.data() + leaf * num_bins;
-    for (std::size_t i = leaves_[leaf].begin; i < leaves_[leaf].end; ++i) {
+  std::vector<Sums> sums = std::move(before);
+  sums.resize(leaves_.size() * num_bins);
+  const auto count = [&](const Leaf& leaf, Sums* own) {
+    for (std::size_t i = leaf.begin; i < leaf.end; ++i) {
       const OwnRow& row = rows_[i];
       own[bin_of[row.row]] += {row.newton.slope, row.newton.curvature};
     }
+  };
+  if (leaves_.size() == 1) {
+    count(leaves_[0], sums.data());
+    return sums;
+  }
+  const std::size_t half = leaves_.size() / 2;
+  for (std::size_t leaf = 0; leaf < half; ++leaf) {
+    const Leaf &left = leaves_[leaf], &right = leaves_[leaf + half];
+    Sums* const of_left = sums.data() + leaf * num_bins;  // of both, so far
+    Sums* const of_right = sums.data() + (leaf + half) * num_bins;
+    const bool right_is_smaller = right.size() <= left.size();
+    count(right_is_smaller ? right : left, of_right);
+    for (std::size_t bin = 0; bin < num_bins; ++bin) of_left[bin] -= of_right[bin];
+    if (!right_is_smaller) std::swap_ranges(of_left, of_left + num_bins, of_right);
   }
   return sums;
 }
@@ -123,15 +128,15 @@ std::vector<std::size_t> TreeGrower::order_of(const ColumnBins& column,
   return order;
 }
 
-TreeGrower::Found TreeGrower::best_of_column(std::size_t index) const {
+TreeGrower::Found TreeGrower::best_of_column(std::size_t index,
+                                             const std::vector<Sums>& sums) const {
   const ColumnBins& column = columns_[index];
-  const std::vector<Sums> sums = histogram(index);
   const std::vector<std::size_t> order = order_of(column, sums);
   // gains[m][k]: the first k bins of the order lie left, and missing cells do unless m is 1.
   std::vector<double> gains[2];
   for (std::vector<double>& own : gains) own.assign(order.size(), 0);
   for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
-    if (leaves_[leaf].begin == leaves_[leaf].end) continue;
+    if (leaves_[leaf].size() == 0) continue;
     const Sums* const own = sums.data() + leaf * column.num_bins;
     Sums all;
     for (std::size_t bin = 0; bin < column.num_bins; ++bin) all += own[bin];
@@ -199,7 +204,8 @@ std::vector<float> TreeGrower::leaf_values(const std::vector<TreeSplit>& splits)
     if (growth_.longest_step > 0)
       step = std::clamp(step, -growth_.longest_step, growth_.longest_step);
     values.push_back(static_cast<float>(growth_.rate * step));
-    weights.push_back(static_cast<float>(room(sums) * room(sums)));
+    const double weight = leaf.size() == 0 ? kWeightOfNoRows * room(sums) : room(sums);
+    weights.push_back(static_cast<float>(weight * weight));
   }
   const LatticeShape cube = LatticeShape::cube(static_cast<int>(splits.size()));
   std::vector<Rise> rises;

@@ -66,12 +66,32 @@ class TreeGrower {
   struct Leaf {
     std::size_t begin = 0;
     std::size_t end = 0;
+
+    std::size_t size() const { return end - begin; }
   };
   struct OwnRow {
     std::uint32_t row;
     Newton newton;
   };
-  struct Sums;
+  struct Sums {
+    std::int64_t slope = 0;
+    std::int64_t curvature = 0;
+
+    Sums& operator+=(const Sums& other) {
+      slope += other.slope;
+      curvature += other.curvature;
+      return *this;
+    }
+    Sums& operator-=(const Sums& other) {
+      slope -= other.slope;
+      curvature -= other.curvature;
+      return *this;
+    }
+    bool is_zero() const { return slope == 0 && curvature == 0; }
+    Sums operator-(const Sums& other) const {
+      return {slope - other.slope, curvature - other.curvature};
+    }
+  };
   struct Found;
 
   double slope(const Sums& sums) const;
@@ -79,9 +99,9 @@ class TreeGrower {
   double gain(const Sums& sums) const;
   double gain_of(const Sums& left, const Sums& right, bool rises) const;
 
-  TreeSplit best_split(std::span<const std::size_t> asked) const;
-  Found best_of_column(std::size_t index) const;
-  std::vector<Sums> histogram(std::size_t column) const;
+  TreeSplit best_split(std::span<const std::size_t> asked);
+  Found best_of_column(std::size_t index, const std::vector<Sums>& sums) const;
+  std::vector<Sums> next_histogram(std::size_t column, std::vector<Sums> before) const;
   std::vector<std::size_t> order_of(const ColumnBins& column, const std::vector<Sums>& sums) const;
   TreeSplit split_of(std::size_t index, const std::vector<std::size_t>& order, std::size_t left,
                      bool missing_right) const;
@@ -95,6 +115,7 @@ class TreeGrower {
   LargeVector<OwnRow> rows_;  // ordered by leaf
   LargeVector<OwnRow> right_;
   std::vector<Leaf> leaves_;
+  std::vector<std::vector<Sums>> histograms_;  // of each column asked for: [leaf][bin]
 };
 
 /// Adds the leaf of each row.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace espalier {
@@ -37,6 +38,7 @@ Fall fall_of(const std::vector<double>& from, const std::vector<double>& to) {
   }
   const auto count = static_cast<double>(from.size());
   const double mean = sum / count;
+  if (from.size() < 2) return {mean, std::numeric_limits<double>::infinity()};
   return {mean, std::sqrt(std::max(0.0, squares / count - mean * mean) / count)};
 }
 

@@ -20,7 +20,7 @@ double mean_of(const std::vector<double>& losses);
 /// How much lower the losses of one network are than those of another, in the mean.
 struct Fall {
   double mean = 0;
-  double error = 0;  // its standard deviation
+  double error = 0;  // its standard deviation; infinite for one row, which says nothing
 
   bool is_clear(double deviations) const { return mean > 0 && mean > deviations * error; }
 };

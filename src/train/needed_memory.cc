@@ -56,14 +56,15 @@ NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) 
   constexpr std::uint64_t kSampled = 1'000'000, kBytesSampled = 16;
   needed.rest = 24 * kMegabyte + kMegabyte * static_cast<std::uint64_t>(threads) +
                 kBytesSampled * std::min<std::uint64_t>(kSampled, p.train.num_rows);
-  // A thread has the histograms of a column, a leaf and 255 bins of 16 bytes each, or four tiles of
-  // all steps; a forest has its leaves.
+  // Each column has a histogram, of half as many leaves as a tree has, and 255 bins of 16 bytes; a thread
+  // has four tiles of all steps; a forest has its leaves.
   if (p.options->trees > 0) {
     const auto trees = static_cast<std::uint64_t>(p.options->trees);
     const auto depth = static_cast<std::uint64_t>(p.options->tree_depth);
-    needed.rest += static_cast<std::uint64_t>(threads) *
-                   std::max<std::uint64_t>(std::uint64_t{255 * 16} << depth,
-                                           4 * sizeof(float) * kTile * trees * depth);
+    const std::uint64_t histograms = p.schema.features.size() * (std::uint64_t{255 * 8} << depth);
+    const std::uint64_t tiles =
+        static_cast<std::uint64_t>(threads) * 4 * sizeof(float) * kTile * trees * depth;
+    needed.rest += std::max(histograms, tiles);
     needed.network += static_cast<std::uint64_t>(p.options->ensemble) * sizeof(float) * trees
                       << depth;
   }

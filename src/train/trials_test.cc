@@ -259,6 +259,7 @@ TEST(HeldOut, AFallIsTheMeanOfDifferencesWithItsDeviation) {
   EXPECT_TRUE(fall.is_clear(1.9));
   EXPECT_FALSE(fall.is_clear(2));
   EXPECT_FALSE(fall_of({1, 1}, {1, 1}).is_clear(0)) << "nothing has changed";
+  EXPECT_FALSE(fall_of({1}, {0}).is_clear(0)) << "one row says nothing";
 }
 
 }  // namespace
