@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -210,6 +211,30 @@ inline Network random_network(Random& random) {
       random);
 }
 
+// Lattices of steps, as trees are. Steps are wide enough for references in double to compare with.
+inline Network random_trees(const Schema& schema, MonotoneCalibrators calibrators, Random random) {
+  const std::size_t num_features = schema.features.size();
+  const auto groups = 1 + random.below(20), size = 1 + random.below(5);
+  std::vector<std::uint64_t> readings, steps;
+  for (std::uint64_t i = 0; i < 2 + random.below(6); ++i)
+    readings.push_back(random.below(num_features));
+  for (std::uint64_t i = 0; i < groups * size; ++i) steps.push_back(random.below(readings.size()));
+  const std::string architecture =
+      fmt::format("gather({}) cal(2) gather({}) cal(2) lat({}x{}) sum", fmt::join(readings, ","),
+                  fmt::join(steps, ","), groups, size);
+  Network network = random_network(schema, calibrators, architecture, random.split(1), random);
+  constexpr int kSteps = 3;
+  float* params = network.params().data() + network.offset(kSteps);
+  const std::span<float> ends = network.layer(kSteps).constants();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    params[2 * i] = 0;
+    params[2 * i + 1] = 1;
+    ends[2 * i] = static_cast<float>(random.uniform());
+    ends[2 * i + 1] = ends[2 * i] + static_cast<float>(0.02 + 0.3 * random.uniform());
+  }
+  return network;
+}
+
 inline Model random_model_of(Schema schema, Random& random) {
   auto data = std::make_shared<ModelData>();
   data->schema = std::move(schema);
@@ -217,6 +242,8 @@ inline Model random_model_of(Schema schema, Random& random) {
   const auto members = random.uniform() < 0.8 ? 1u : 3u;
   for (unsigned m = 0; m < members; ++m)
     data->members.push_back(random_network(data->schema, data->calibrators, random));
+  if (data->schema.label.num_outputs() == 1 && random.split(79).uniform() < 0.3)
+    data->members.push_back(random_trees(data->schema, data->calibrators, random.split(80)));
   return Model(std::move(data));
 }
 

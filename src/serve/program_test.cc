@@ -292,6 +292,9 @@ TEST(Program, SeveralScoresLieRowAfterRow) {
     const Model model = random_one_score_model(random);
     Program program = compile(model);
     std::size_t num_scores = 1000;
+    std::erase_if(program.members, [](const std::vector<Step>& steps) {  // trees embed nothing
+      return std::holds_alternative<GatherStep>(steps.front());
+    });
     for (std::vector<Step>& steps : program.members) {
       ASSERT_TRUE(std::holds_alternative<LinearStep>(steps[1]));
       steps.resize(2);
