@@ -30,8 +30,7 @@ double unit_for(float largest) {
 // The sum of the trees so far for each row: of those that stay as they are, and of those that fade.
 class TreeSums {
  public:
-  explicit TreeSums(std::size_t rows, bool some_fade)
-      : steady_(rows), fading_(some_fade ? rows : 0) {}
+  TreeSums(std::size_t rows, bool some_fade) : steady_(rows), fading_(some_fade ? rows : 0) {}
 
   std::size_t size() const { return steady_.size(); }
   bool empty() const { return steady_.empty(); }
