@@ -223,6 +223,39 @@ TEST(Forest, FadesTheTreesThatAskForMonotoneColumnsAndNoOthers) {
   EXPECT_GT(steady, 3);
 }
 
+// The last tree of a forest has faded by nothing: its leaves are -rate * G / (n + pull), where G are the
+// slopes that the trees before it leave as they are in this forest. All leaves share one pull.
+TEST(Forest, EachTreeStepsFromTheSumOfThoseBeforeIt) {
+  const Rows rows(3, 2000);
+  int tried = 0;
+  for (int count = 20; count < 45; ++count) {
+    Forest forest = grown(rows, kNoRows, count, 2, 1);
+    const Tree last = std::move(forest.trees.back());
+    forest.trees.pop_back();
+    if (std::ranges::any_of(last.splits, [&](const TreeSplit& split) {
+          return forest.columns[split.column].monotone;
+        }))
+      continue;  // its leaves are projected
+    ++tried;
+    const std::vector<float> sums = sums_of(forest, rows.data);
+    ThreadPool pool(1);
+    const BinnedRows binned(forest.columns, rows.data, pool);
+    std::vector<double> slopes(4), counts(4), pulls;
+    for (std::size_t r = 0; r < sums.size(); ++r) {
+      std::size_t leaf = 0;
+      for (std::size_t d = 0; d < last.splits.size(); ++d)
+        leaf |= std::size_t{last.splits[d].right[binned.column(last.splits[d].column)[r]]} << d;
+      slopes[leaf] += sums[r] - rows.data.labels[r];
+      ++counts[leaf];
+    }
+    for (std::size_t l = 0; l < last.leaves.size(); ++l) {
+      if (std::abs(slopes[l]) > 20) pulls.push_back(-0.3 * slopes[l] / last.leaves[l] - counts[l]);
+    }
+    for (const double pull : pulls) EXPECT_NEAR(pull, pulls.front(), 0.5) << count << " trees";
+  }
+  EXPECT_GT(tried, 3);
+}
+
 // One row in forty has all claims: Newton steps would be as long as the ratio is large.
 TEST(Forest, LearnsCountsThatLieInFewRows) {
   Rows rows(9, 4000);
