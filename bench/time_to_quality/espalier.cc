@@ -20,6 +20,9 @@ void measure(const std::string& folder, const TrainOptions& options, const std::
                                  history.push_back({elapsed(), progress.last.valid_metric});
                              }};
   const TrainResult result = train(table, options, control);
+  for (const MetricValue& metric : result.valid_metrics) {
+    if (metric.metric == result.metric) history.push_back({elapsed(), metric.value});
+  }
   report({{"contender", name},
           {"value", elapsed()},
           {"unit", "s"},
