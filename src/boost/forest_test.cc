@@ -180,6 +180,11 @@ std::vector<float> sums_of(const Forest& forest, const Dataset& data) {
   return sums;
 }
 
+bool asks_monotone_column(const Forest& forest, const Tree& tree) {
+  return std::ranges::any_of(
+      tree.splits, [&](const TreeSplit& split) { return forest.columns[split.column].monotone; });
+}
+
 TEST(Forest, EndsWhereTheLossOfTheValidationRowsIsLeast) {
   const Rows rows(6, 400), valid(7, 400);
   const Forest best = grown(rows, valid.data, 200, 6, 1);
@@ -211,9 +216,7 @@ TEST(Forest, FadesTheTreesThatAskForMonotoneColumnsAndNoOthers) {
   for (std::size_t t = 0; t < before.trees.size(); ++t) {
     const Tree &early = before.trees[t], &late = after.trees[t];
     ASSERT_EQ(early.splits, late.splits);
-    const bool asks = std::ranges::any_of(early.splits, [&](const TreeSplit& split) {
-      return before.columns[split.column].monotone;
-    });
+    const bool asks = asks_monotone_column(before, early);
     ++(asks ? faded : steady);
     const double kept = asks ? std::pow(1 - 0.01 * 0.3, 10) : 1;
     for (std::size_t l = 0; l < early.leaves.size(); ++l)
@@ -232,10 +235,7 @@ TEST(Forest, EachTreeStepsFromTheSumOfThoseBeforeIt) {
     Forest forest = grown(rows, kNoRows, count, 2, 1);
     const Tree last = std::move(forest.trees.back());
     forest.trees.pop_back();
-    if (std::ranges::any_of(last.splits, [&](const TreeSplit& split) {
-          return forest.columns[split.column].monotone;
-        }))
-      continue;  // its leaves are projected
+    if (asks_monotone_column(forest, last)) continue;  // its leaves are projected
     ++tried;
     const std::vector<float> sums = sums_of(forest, rows.data);
     ThreadPool pool(1);
