@@ -37,7 +37,7 @@ LIBRARIES = ["fmt", "gmock", "gtest", "hwy", "rapidcheck"]
 CLI_LIBRARIES = ["CLI", "fmt"]
 PYTHON_LIBRARIES = ["nanobind"]
 LAYER_CAST = re.compile(
-    r"(static|dynamic)_cast<(const )?(Calibrators|Linear|Lattices|Gather|Sum|MinMax|Relu)\b")
+    r"(static|dynamic)_cast<(const )?(Calibrators|Linear|Lattices|Gather|Sum|MinMax|Relu|Trees)\b")
 NOISE = re.compile(
     r"std::(cout|cerr|clog|exit|quick_exit|_Exit|abort|terminate)\b|\bfmt::print\b"
     r"|(?<![\w:.>])(std::)?(v?f?printf|f?puts|f?putc|putchar|perror|exit|_exit|abort)\s*\(")

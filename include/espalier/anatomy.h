@@ -102,14 +102,25 @@ struct MinMaxParts {
 
 struct ReluParts {};
 
+/// Questions and leaves, as one reads them: the questions of `nodes` ask for wires of the layer, and the
+/// leaves of `nodes` have these values, in turn.
+struct TreeTable {
+  std::span<const TreeNode> nodes;
+  std::span<const float> leaves;
+};
+
+struct TreeParts {
+  std::vector<TreeTable> trees;  ///< one for each output
+};
+
 struct LayerAnatomy {
-  std::string name;  ///< as the grammar writes it, a gather without its wires: "lat(70x5)"
+  std::string name;  ///< as the grammar writes it, a list of wires or trees left out: "lat(70x5)"
   std::vector<NamedWire> inputs;
   std::size_t num_outputs = 0;
   std::size_t num_monotone_outputs = 0;
   std::size_t num_parameters = 0;
   std::variant<CalibratorParts, EmbeddingParts, LatticeParts, GatherParts, SumParts, MinMaxParts,
-               ReluParts>
+               ReluParts, TreeParts>
       parts;
 };
 

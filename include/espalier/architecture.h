@@ -15,6 +15,10 @@
 //   sum                    one wire: the sum of all
 //   minmax(GxS)            one wire: the maximum over G groups of the minimum over S wires
 //   relu                   max(x, 0) of each wire
+//   tree(3>0.25,_,1>0.5,_,_)
+//                          trees of questions, each as one reads it: a question, whether wire 3 is above
+//                          0.25, then what follows where it is not, then what follows where it is; _ is
+//                          a leaf. The next tree begins where one is complete
 //
 // A lattice layer is preceded by a seeded random permutation of its wires unless `gather` wired it.
 #pragma once
@@ -28,11 +32,11 @@
 
 namespace espalier {
 
-enum class LayerKind { cal, lin, lat, gather, sum, minmax, relu };
+enum class LayerKind { cal, lin, lat, gather, sum, minmax, relu, tree };
 template <>
 struct Words<LayerKind> {
-  static constexpr std::string_view list[] = {"cal", "lin",    "lat", "gather",
-                                              "sum", "minmax", "relu"};
+  static constexpr std::string_view list[] = {"cal", "lin",    "lat",  "gather",
+                                              "sum", "minmax", "relu", "tree"};
 };
 
 /// What the rows of a linear embedding read. Non-monotone rows read non-monotone wires only.
@@ -66,6 +70,14 @@ struct Range {
   float hi;
 };
 
+/// What one reads of a tree: whether a wire lies above a number, or a leaf.
+struct TreeNode {
+  int wire = -1;  // -1: a leaf
+  float above = 0;
+
+  bool is_leaf() const { return wire < 0; }
+};
+
 /// One layer as written; 0 stands for a size that was left out.
 struct LayerSpec {
   LayerKind kind;
@@ -79,6 +91,7 @@ struct LayerSpec {
   Interpolation interpolation = Interpolation::multilinear;  // lat
   Wiring wiring = Wiring::random;                            // gather(GxS)
   std::vector<int> wires = {};                               // gather: the listed ones
+  std::vector<TreeNode> nodes = {};                          // tree: of one tree after another
 };
 
 struct Architecture {
@@ -91,5 +104,8 @@ Architecture parse_architecture(std::string_view text);
 /// Writes layers so that parse_architecture reads them back.
 std::string to_string(const LayerSpec& layer);
 std::string to_string(const Architecture& architecture);
+
+/// The layer without the wires that it lists and the trees it is made of: "gather", "lat(70x5)".
+std::string short_name(const LayerSpec& layer);
 
 }  // namespace espalier

@@ -47,7 +47,7 @@ struct TrainOptions {
   double lattice_noise = 0;  ///< the paper's 1/n
   int ensemble = 0;          ///< 0 chooses
   int trees = -1;            ///< -1 chooses
-  int tree_depth = 0;        ///< 0 chooses
+  int tree_leaves = 0;       ///< 0 chooses
   double tree_rate = 0;      ///< 0 chooses
   double tree_share = -1;    ///< -1 chooses
 
@@ -156,17 +156,16 @@ void visit_fields(Options& o, Visitor&& visit) {
               0, 1000, /*chooses=*/0},
         o.ensemble);
   visit(Field{"trees",
-              "at most so many symmetric trees, which are lattices of steps, are grown one after "
-              "another beside each network and end where the loss of the validation rows is least; "
-              "0 none; -1 chooses: 1000 for the dln presets where the label is one number or two "
-              "classes",
+              "at most so many trees are grown one after another beside each network and end where "
+              "the loss of the validation rows is least; 0 none; -1 chooses: 1000 for the dln "
+              "presets, but none for classes without an order",
               -1, 100000, /*chooses=*/-1},
         o.trees);
-  visit(Field{"tree_depth",
-              "questions a tree asks; 0 chooses: 6 below 5,000 training rows, 8 "
-              "below 200,000, else 10",
-              0, 10, /*chooses=*/0},
-        o.tree_depth);
+  visit(Field{"tree_leaves",
+              "leaves of a tree, at most; 0 chooses: 15 below 5,000 training rows, 31 below "
+              "200,000, else 63",
+              0, 256, /*chooses=*/0},
+        o.tree_leaves);
   visit(Field{"tree_rate", "share of each tree's step that is taken; 0 chooses 0.1", 0, 1,
               /*chooses=*/0},
         o.tree_rate);

@@ -9,7 +9,6 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kMostBins = 254;
 constexpr std::size_t kMostSampled = 200'000;  // rows that say where bins end
 
 // The positions of some rows of a column that are not missing, in ascending order.
@@ -88,13 +87,19 @@ std::uint8_t ColumnBins::bin_of(float cell) const {
       std::min<std::ptrdiff_t>(found - largest.begin(), static_cast<std::ptrdiff_t>(num_bins) - 1));
 }
 
-BinnedRows::BinnedRows(std::span<const ColumnBins> columns, const Dataset& data, ThreadPool& pool)
-    : num_rows_(data.num_rows), bins_(columns.size() * data.num_rows) {
+BinnedRows::BinnedRows(std::span<const ColumnBins> columns, const Dataset& data, const Label& label,
+                       ThreadPool& pool)
+    : num_rows_(data.num_rows * label.num_levels()), bins_(columns.size() * num_rows_) {
+  const std::size_t levels = label.num_levels();
   pool.run(static_cast<int>(columns.size()), [&](int index) {
     const auto c = static_cast<std::size_t>(index);
-    std::uint8_t* const own = bins_.data() + c * num_rows_;
-    for (std::size_t r = 0; r < num_rows_; ++r)
-      own[r] = columns[c].bin_of(data.row(r)[columns[c].wire]);
+    std::uint8_t* own = bins_.data() + c * num_rows_;
+    for (std::size_t r = 0; r < data.num_rows; ++r, own += levels) {
+      for (std::size_t level = 0; columns[c].is_level && level < levels; ++level)
+        own[level] = static_cast<std::uint8_t>(label.level_position(level));
+      if (!columns[c].is_level)
+        std::fill_n(own, levels, columns[c].bin_of(data.row(r)[columns[c].wire]));
+    }
   });
 }
 
@@ -108,6 +113,14 @@ std::vector<ColumnBins> fit_bins(std::span<const Wire> wires, const Dataset& tra
   });
   std::erase_if(columns, [](const ColumnBins& bins) { return bins.num_bins < 2; });
   return columns;
+}
+
+ColumnBins bins_of_levels(const Label& label, std::size_t wire) {
+  ColumnBins bins{.wire = wire, .monotone = true, .is_level = true, .num_bins = label.num_levels()};
+  for (std::size_t level = 0; level < bins.num_bins; ++level)
+    bins.least.push_back(static_cast<float>(level));
+  bins.largest = bins.least;
+  return bins;
 }
 
 }  // namespace espalier

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric trees, one after another, each grown from the slopes that the sum of those before it
+// Trees, one after another, each grown from the slopes that the sum of those before it
 // leaves. Each asks for other columns, drawn anew. Trees that ask for monotone columns fade while others
 // are grown. Where there are validation rows, the trees end where the loss of these is least.
 #pragma once
@@ -18,21 +18,22 @@
 
 namespace espalier {
 
-/// The output of a row, in the units of a network's output, is the sum of its leaves.
+/// The output of a row, in the units of a network's output, is the sum of what the trees give it.
 struct Forest {
   std::vector<ColumnBins> columns;
   std::vector<Tree> trees;
 };
 
 struct ForestPlan {
-  int trees = 0;  // at most
-  int depth = 6;
+  int trees = 0;    // at most
+  int leaves = 31;  // of a tree, at most
   double rate = 0.1;
 };
 
 struct ForestInput {
-  const Objective* objective;   // of a label with one score, whose loss has a curvature
+  const Objective* objective;   // of a label with one output
   std::span<const Wire> wires;  // of the features
+  std::size_t level_wire = 0;   // the number of the level's wire, if the label has levels
   const Dataset* train;
   const Dataset* valid;
   ForestPlan plan;

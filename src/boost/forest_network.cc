@@ -9,17 +9,7 @@ namespace espalier {
 
 namespace {
 
-// A step is at least this wide, in shares of the range of its column: steps are served in floats.
-constexpr float kNarrowest = 0x1p-21f;
-
-// The middle half of what lies between the answers 0 and 1, so that the rows at its ends, whose
-// places are rounded, have whole answers.
-Range step_between(float low, float high) {
-  const float middle = low + (high - low) / 2, width = std::max((high - low) / 2, kNarrowest);
-  return {middle - width / 2, middle + width / 2};
-}
-
-// What a first calibrator makes of its column.
+// What a calibrator makes of its column.
 struct Reading {
   std::size_t wire = 0;
   std::vector<float> table;  // as Calibrators has it
@@ -29,7 +19,7 @@ struct Reading {
 
 struct Question {
   Reading reading;
-  Range step{0, 1};
+  float above = 0.5f;
 };
 
 Question question_of(const TreeSplit& split, const ColumnBins& column, const Wire& wire) {
@@ -49,7 +39,8 @@ Question question_of(const TreeSplit& split, const ColumnBins& column, const Wir
     table.assign(static_cast<std::size_t>(wire.keypoints), 1.0f);
   } else {
     for (int k = 0; k < wire.keypoints; ++k) table.push_back(static_cast<float>(k) / last);
-    question.step = step_between(column.largest[right - 1] / last, column.least[right] / last);
+    const float low = column.largest[right - 1] / last, high = column.least[right] / last;
+    question.above = low + (high - low) / 2;
   }
   if (wire.learns_missing) table.push_back(missing);
   return question;
@@ -73,40 +64,30 @@ class Readings {
 
 }  // namespace
 
-Network network_of(const Forest& forest, const std::vector<Wire>& inputs, int depth,
+Network network_of(const Forest& forest, const std::vector<Wire>& inputs,
                    MonotoneCalibrators calibrators) {
   Readings readings;
-  LayerSpec second{.kind = LayerKind::gather};
-  std::vector<float> steps, leaves;
-  const auto num_leaves = std::size_t{1} << depth;
+  LayerSpec trees{.kind = LayerKind::tree};
+  std::vector<float> leaves;
   for (const Tree& tree : forest.trees) {
-    for (int d = 0; d < depth; ++d) {
-      // A tree with fewer questions does not heed the answers to the rest.
-      const TreeSplit& split =
-          tree.splits[std::min(static_cast<std::size_t>(d), tree.splits.size() - 1)];
+    const std::vector<TreeNode> nodes = nodes_of(tree, [&](const TreeSplit& split) {
       const ColumnBins& column = forest.columns[split.column];
       Question question = question_of(split, column, inputs[column.wire]);
-      steps.insert(steps.end(), {question.step.lo, question.step.hi});
-      second.wires.push_back(readings.number_of(std::move(question.reading)));
-    }
-    for (std::size_t v = 0; v < num_leaves; ++v)
-      leaves.push_back(tree.leaves[v % tree.leaves.size()]);
+      return TreeNode{readings.number_of(std::move(question.reading)), question.above};
+    });
+    trees.nodes.insert(trees.nodes.end(), nodes.begin(), nodes.end());
+    leaves.insert(leaves.end(), tree.values.begin(), tree.values.end());
   }
-  LayerSpec first{.kind = LayerKind::gather};
+  LayerSpec gather{.kind = LayerKind::gather};
   std::vector<float> params, constants;
   for (const Reading* reading : readings.in_order()) {
-    first.wires.push_back(static_cast<int>(reading->wire));
+    gather.wires.push_back(static_cast<int>(reading->wire));
     params.insert(params.end(), reading->table.begin(), reading->table.end());
     constants.insert(constants.end(), {0, 1});
   }
-  for (std::size_t i = 0; i < second.wires.size(); ++i) params.insert(params.end(), {0, 1});
   params.insert(params.end(), leaves.begin(), leaves.end());
-  constants.insert(constants.end(), steps.begin(), steps.end());
-
   const LayerSpec cal{.kind = LayerKind::cal, .keypoints = 2};
-  const LayerSpec lat{
-      .kind = LayerKind::lat, .groups = static_cast<int>(forest.trees.size()), .group_size = depth};
-  Network network({{first, cal, second, cal, lat, {.kind = LayerKind::sum}}}, inputs, calibrators,
+  Network network({{gather, cal, std::move(trees), {.kind = LayerKind::sum}}}, inputs, calibrators,
                   Random(0));
   std::ranges::copy(params, network.params().begin());
   set_constants(constants, network);

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -21,7 +23,7 @@ namespace {
 // A made-up table as networks read it: numbers with few and with many values, one of them with missing
 // cells, one monotone, and categories with few and with very many words.
 struct Rows {
-  explicit Rows(std::uint64_t seed, std::size_t count) {
+  explicit Rows(std::uint64_t seed, std::size_t count, Loss loss = Loss::squared_error) {
     Random random(seed);
     wires = {{.monotone = true, .keypoints = 30},
              {.keypoints = 7, .learns_missing = true},
@@ -30,9 +32,19 @@ struct Rows {
              {.shares = std::vector<float>(400, 1.0f / 400)},
              {.keypoints = 2}};
     data.num_features = wires.size();
-    label.loss = Loss::squared_error;
-    label.offsets = {0};
+    label.loss = loss;
     for (std::size_t r = 0; r < count; ++r) add(random);
+    if (loss == Loss::quantile) label.quantiles = {0.1, 0.5, 0.9};
+    if (loss == Loss::log_loss) make_grades();
+    label.offsets.assign(label.num_scores(), 0);
+    if (label.num_levels() > 1)
+      wires.push_back({.monotone = true, .keypoints = static_cast<int>(label.num_levels())});
+  }
+
+  void make_grades() {
+    label.ordered = true;
+    label.classes = {"a", "b", "c", "d"};
+    for (double& y : data.labels) y = std::clamp(std::floor(y), 0.0, 3.0);
   }
 
   void add(Random& random) {
@@ -61,14 +73,15 @@ struct Rows {
   Label label;
 };
 
-Forest grown(const Rows& rows, const Dataset& valid, int trees, int depth, int threads) {
+Forest grown(const Rows& rows, const Dataset& valid, int trees, int leaves, int threads) {
   const Objective objective(rows.label, rows.data);
   ThreadPool pool(threads);
   return grow_forest({.objective = &objective,
-                      .wires = rows.wires,
+                      .wires = std::span(rows.wires).first(rows.data.num_features),
+                      .level_wire = rows.wires.size() - 1,
                       .train = &rows.data,
                       .valid = &valid,
-                      .plan = {.trees = trees, .depth = depth, .rate = 0.3},
+                      .plan = {.trees = trees, .leaves = leaves, .rate = 0.3},
                       .random = Random(5),
                       .pool = &pool,
                       .goes_on = [](int) { return true; }});
@@ -83,7 +96,7 @@ double mean_square(const Rows& rows, const std::vector<float>& outputs) {
 
 // Such a word counts as the mean of the others in a network.
 bool has_unseen(const Rows& rows, std::size_t row) {
-  for (std::size_t c = 0; c < rows.wires.size(); ++c) {
+  for (std::size_t c = 0; c < rows.data.num_features; ++c) {
     const Wire& wire = rows.wires[c];
     if (wire.is_category() && rows.data.row(row)[c] == static_cast<float>(wire.shares.size()))
       return true;
@@ -92,13 +105,26 @@ bool has_unseen(const Rows& rows, std::size_t row) {
 }
 
 const Dataset kNoRows;
+// One number, its median, levels that rise, and levels that fall.
+constexpr Loss kLosses[] = {Loss::squared_error, Loss::absolute_error, Loss::quantile,
+                            Loss::log_loss};
+
+// Of all rows at all levels.
+double mean_loss(const Rows& rows, const std::vector<float>& outputs) {
+  const Objective objective(rows.label, rows.data);
+  const std::size_t levels = rows.label.num_levels();
+  double sum = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    sum += row_loss(objective, outputs[i], loss_row(rows.data, i / levels, i % levels)).loss;
+  return sum / static_cast<double>(outputs.size());
+}
 
 TEST(Bins, EveryCellLiesWithinItsBinAndBinsAreInOrder) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const Rows rows(seed, 3000);
     ThreadPool pool(2);
     const std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
-    const BinnedRows binned(columns, rows.data, pool);
+    const BinnedRows binned(columns, rows.data, rows.label, pool);
     ASSERT_EQ(columns.size(), rows.wires.size());
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const ColumnBins& column = columns[c];
@@ -124,34 +150,34 @@ TEST(Bins, EveryCellLiesWithinItsBinAndBinsAreInOrder) {
 
 // The network interpolates between two training rows only where no training row lies.
 TEST(ForestNetwork, GivesEveryTrainingRowTheSumOfItsLeaves) {
-  for (const std::uint64_t seed : {1, 2, 3}) {
-    for (const int depth : {1, 3, 6}) {
-      const Rows rows(seed, 700);
-      const Forest forest = grown(rows, kNoRows, 12, depth, 2);
+  for (const Loss loss : kLosses) {
+    for (const int leaves : {2, 7, 40}) {
+      const Rows rows(static_cast<std::uint64_t>(leaves), 700, loss);
+      const Forest forest = grown(rows, kNoRows, 12, leaves, 2);
       ASSERT_EQ(forest.trees.size(), 12u);
       ThreadPool pool(2);
-      const BinnedRows binned(forest.columns, rows.data, pool);
-      std::vector<float> sums(rows.data.num_rows);
-      for (const Tree& tree : forest.trees) add_leaves(tree, binned, sums, pool);
-      const Network network = network_of(forest, rows.wires, depth, MonotoneCalibrators::required);
+      const BinnedRows binned(forest.columns, rows.data, rows.label, pool);
+      std::vector<float> sums(binned.num_rows());
+      for (const Tree& tree : forest.trees) add_values(tree, binned, sums, pool);
+      const Network network = network_of(forest, rows.wires, MonotoneCalibrators::required);
       const std::vector<float> outputs = network_outputs(network, rows.label, rows.data, pool);
-      for (std::size_t r = 0; r < sums.size(); ++r) {
-        if (has_unseen(rows, r)) continue;
-        ASSERT_NEAR(outputs[r], sums[r], 1e-4);
+      ASSERT_EQ(outputs.size(), rows.data.num_rows * rows.label.num_levels());
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        if (has_unseen(rows, i / rows.label.num_levels())) continue;
+        ASSERT_NEAR(outputs[i], sums[i], 1e-4);
       }
-      EXPECT_LT(mean_square(rows, outputs),
-                0.95 * mean_square(rows, std::vector<float>(sums.size())));
+      EXPECT_LT(mean_loss(rows, outputs), 0.97 * mean_loss(rows, std::vector<float>(sums.size())));
     }
   }
 }
 
 TEST(ForestNetwork, MeetsEveryInequalityOfItsMonotoneColumns) {
-  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(30, 8); ++seed) {
-    const Rows rows(seed, 300);
-    const int depth = 1 + static_cast<int>(seed % 6);
-    const Forest forest = grown(rows, kNoRows, 10, depth, 1);
+  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(40, 8); ++seed) {
+    const Rows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
+    const int leaves = 2 + static_cast<int>(seed * seed % 60);
+    const Forest forest = grown(rows, kNoRows, 10, leaves, 1);
     for (const auto calibrators : {MonotoneCalibrators::required, MonotoneCalibrators::all}) {
-      const Network network = network_of(forest, rows.wires, depth, calibrators);
+      const Network network = network_of(forest, rows.wires, calibrators);
       std::size_t inequalities = 0;
       check_network(
           network, [](const std::string& culprit) { FAIL() << culprit; },
@@ -162,21 +188,86 @@ TEST(ForestNetwork, MeetsEveryInequalityOfItsMonotoneColumns) {
 }
 
 TEST(Forest, IsTheSameForAnyNumberOfThreads) {
-  const Rows rows(4, 20'000);
-  const auto bytes = [&](int threads) {
-    const Network network = network_of(grown(rows, rows.data, 6, 4, threads), rows.wires, 4,
-                                       MonotoneCalibrators::required);
-    return std::pair(to_string(network.architecture()),
-                     std::vector<float>(network.params().begin(), network.params().end()));
-  };
-  EXPECT_EQ(bytes(1), bytes(3));
+  for (const Loss loss : kLosses) {
+    const Rows rows(4, effort(20'000, 4000), loss);
+    const auto bytes = [&](int threads) {
+      const Network network = network_of(grown(rows, rows.data, 6, 16, threads), rows.wires,
+                                         MonotoneCalibrators::required);
+      return std::pair(to_string(network.architecture()),
+                       std::vector<float>(network.params().begin(), network.params().end()));
+    };
+    EXPECT_EQ(bytes(1), bytes(3));
+  }
+}
+
+// Levels at first lie together, and come apart in the order of their positions.
+TEST(Forest, PutsQuantilesWhereTheirSharesOfLabelsLieBelow) {
+  const Rows rows(8, 3000, Loss::quantile);
+  const Forest forest = grown(rows, kNoRows, 60, 24, 1);
+  ThreadPool pool(1);
+  const BinnedRows binned(forest.columns, rows.data, rows.label, pool);
+  std::vector<float> sums(binned.num_rows());
+  for (const Tree& tree : forest.trees) add_values(tree, binned, sums, pool);
+  const std::vector<double>& quantiles = rows.label.quantiles;
+  std::vector<double> below(quantiles.size());
+  for (std::size_t r = 0; r < rows.data.num_rows; ++r) {
+    for (std::size_t q = 0; q < below.size(); ++q) {
+      below[q] += rows.data.labels[r] <= sums[r * below.size() + q] ? 1 : 0;
+      if (q > 0) {
+        EXPECT_GE(sums[r * below.size() + q], sums[r * below.size() + q - 1]);
+      }
+    }
+  }
+  for (std::size_t q = 0; q < below.size(); ++q)
+    EXPECT_NEAR(below[q] / static_cast<double>(rows.data.num_rows), quantiles[q], 0.04);
+}
+
+// Among values that repeat, with weights and shares of their own.
+TEST(Tree, LeavesOfQuantilesHaveTheLeastLossOfTheirRows) {
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    const Rows rows(seed, 400);
+    ThreadPool pool(2);
+    const std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
+    const BinnedRows binned(columns, rows.data, rows.label, pool);
+    Random random(seed);
+    std::vector<Lack> lacks;
+    std::vector<Newton> newton;
+    for (std::size_t r = 0; r < rows.data.num_rows; ++r) {
+      lacks.push_back({static_cast<float>(random.below(30)) - 12,
+                       static_cast<float>(0.1 + 0.8 * random.uniform()),
+                       static_cast<float>(1 + random.below(3))});
+      newton.push_back({static_cast<std::int32_t>(random.below(100)) - 50, 1});
+    }
+    std::vector<std::size_t> asked;  // those whose leaves are not projected
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (!columns[c].monotone) asked.push_back(c);
+    }
+    TreeGrower grower(columns, binned, pool);
+    const Tree tree =
+        grower.grow(newton, asked, {.leaves = 16, .rate = 1, .pull = 1e-9, .lacks = lacks});
+    std::vector<float> values(lacks.size());
+    add_values(tree, binned, values, pool);
+    const auto loss_at = [&](float leaf, double value) {
+      double sum = 0;
+      for (std::size_t r = 0; r < lacks.size(); ++r) {
+        if (values[r] == leaf)
+          sum += lacks[r].weight * pinball_loss(lacks[r].share, lacks[r].value, value);
+      }
+      return sum;
+    };
+    EXPECT_EQ(tree.splits.size(), 15u);
+    for (const float leaf : tree.values) {
+      for (int value = -12; value < 18; ++value)
+        EXPECT_LE(loss_at(leaf, leaf), loss_at(leaf, value) + 1e-4);
+    }
+  }
 }
 
 std::vector<float> sums_of(const Forest& forest, const Dataset& data) {
   ThreadPool pool(1);
-  const BinnedRows binned(forest.columns, data, pool);
+  const BinnedRows binned(forest.columns, data, Label(), pool);
   std::vector<float> sums(data.num_rows);
-  for (const Tree& tree : forest.trees) add_leaves(tree, binned, sums, pool);
+  for (const Tree& tree : forest.trees) add_values(tree, binned, sums, pool);
   return sums;
 }
 
@@ -187,13 +278,13 @@ bool asks_monotone_column(const Forest& forest, const Tree& tree) {
 
 TEST(Forest, EndsWhereTheLossOfTheValidationRowsIsLeast) {
   const Rows rows(6, 400), valid(7, 400);
-  const Forest best = grown(rows, valid.data, 200, 6, 1);
+  const Forest best = grown(rows, valid.data, 200, 30, 1);
   const int end = static_cast<int>(best.trees.size());
   const double least = mean_square(valid, sums_of(best, valid.data));
   ASSERT_GT(end, 5);
   ASSERT_LT(end, 150);
   for (const int more : {-5, -1, 1, 2, 10, 49}) {
-    const Forest other = grown(rows, kNoRows, end + more, 6, 1);
+    const Forest other = grown(rows, kNoRows, end + more, 30, 1);
     EXPECT_LE(least, mean_square(valid, sums_of(other, valid.data))) << more;
   }
 }
@@ -201,26 +292,26 @@ TEST(Forest, EndsWhereTheLossOfTheValidationRowsIsLeast) {
 // So where a forest ends does not matter to what it was when it ended.
 TEST(Forest, ThatEndedIsTheForestOfSoManyTrees) {
   const Rows rows(6, 400), valid(7, 400);
-  const Forest ended = grown(rows, valid.data, 200, 6, 1);
-  const Forest other = grown(rows, kNoRows, static_cast<int>(ended.trees.size()), 6, 1);
+  const Forest ended = grown(rows, valid.data, 200, 30, 1);
+  const Forest other = grown(rows, kNoRows, static_cast<int>(ended.trees.size()), 30, 1);
   for (std::size_t t = 0; t < ended.trees.size(); ++t) {
     EXPECT_EQ(ended.trees[t].splits, other.trees[t].splits);
-    EXPECT_EQ(ended.trees[t].leaves, other.trees[t].leaves);
+    EXPECT_EQ(ended.trees[t].values, other.trees[t].values);
   }
 }
 
 TEST(Forest, FadesTheTreesThatAskForMonotoneColumnsAndNoOthers) {
   const Rows rows(3, 500);
-  const Forest before = grown(rows, kNoRows, 30, 2, 1), after = grown(rows, kNoRows, 40, 2, 1);
+  const Forest before = grown(rows, kNoRows, 30, 4, 1), after = grown(rows, kNoRows, 40, 4, 1);
   int faded = 0, steady = 0;
   for (std::size_t t = 0; t < before.trees.size(); ++t) {
     const Tree &early = before.trees[t], &late = after.trees[t];
     ASSERT_EQ(early.splits, late.splits);
     const bool asks = asks_monotone_column(before, early);
     ++(asks ? faded : steady);
-    const double kept = asks ? std::pow(1 - 0.01 * 0.3, 10) : 1;
-    for (std::size_t l = 0; l < early.leaves.size(); ++l)
-      EXPECT_NEAR(late.leaves[l], kept * early.leaves[l], 1e-6 * std::abs(early.leaves[l]));
+    const double kept = asks ? std::pow(1 - 0.02 * 0.3, 10) : 1;
+    for (std::size_t l = 0; l < early.values.size(); ++l)
+      EXPECT_NEAR(late.values[l], kept * early.values[l], 1e-6 * std::abs(early.values[l]));
   }
   EXPECT_GT(faded, 3);
   EXPECT_GT(steady, 3);
@@ -232,24 +323,26 @@ TEST(Forest, EachTreeStepsFromTheSumOfThoseBeforeIt) {
   const Rows rows(3, 2000);
   int tried = 0;
   for (int count = 20; count < 45; ++count) {
-    Forest forest = grown(rows, kNoRows, count, 2, 1);
+    Forest forest = grown(rows, kNoRows, count, 4, 1);
     const Tree last = std::move(forest.trees.back());
     forest.trees.pop_back();
     if (asks_monotone_column(forest, last)) continue;  // its leaves are projected
     ++tried;
     const std::vector<float> sums = sums_of(forest, rows.data);
     ThreadPool pool(1);
-    const BinnedRows binned(forest.columns, rows.data, pool);
-    std::vector<double> slopes(4), counts(4), pulls;
+    const BinnedRows binned(forest.columns, rows.data, rows.label, pool);
+    struct Leaf {
+      double slope = 0, count = 0;
+    };
+    std::map<float, Leaf> leaves;  // by value
     for (std::size_t r = 0; r < sums.size(); ++r) {
-      std::size_t leaf = 0;
-      for (std::size_t d = 0; d < last.splits.size(); ++d)
-        leaf |= std::size_t{last.splits[d].right[binned.column(last.splits[d].column)[r]]} << d;
-      slopes[leaf] += sums[r] - rows.data.labels[r];
-      ++counts[leaf];
+      Leaf& leaf = leaves[last.values[last.leaf(binned, r)]];
+      leaf.slope += sums[r] - rows.data.labels[r];
+      ++leaf.count;
     }
-    for (std::size_t l = 0; l < last.leaves.size(); ++l) {
-      if (std::abs(slopes[l]) > 20) pulls.push_back(-0.3 * slopes[l] / last.leaves[l] - counts[l]);
+    std::vector<double> pulls;
+    for (const auto& [value, leaf] : leaves) {
+      if (std::abs(leaf.slope) > 20) pulls.push_back(-0.3 * leaf.slope / value - leaf.count);
     }
     for (const double pull : pulls) EXPECT_NEAR(pull, pulls.front(), 0.5) << count << " trees";
   }
@@ -268,58 +361,19 @@ TEST(Forest, LearnsCountsThatLieInFewRows) {
     rows.data.labels[r] = is_rare ? 20 : 0;
   }
   rows.label.offsets = {std::log(0.5)};
-  const Forest forest = grown(rows, rows.data, 60, 3, 1);
+  const Forest forest = grown(rows, rows.data, 60, 8, 1);
   EXPECT_GT(forest.trees.size(), 10u);
   for (const Tree& tree : forest.trees) {
-    for (const float leaf : tree.leaves) EXPECT_TRUE(std::isfinite(leaf));
+    for (const float leaf : tree.values) EXPECT_TRUE(std::isfinite(leaf));
   }
 }
 
-// What a question gains where others were asked before: two sides of a leaf that would fall along a
-// monotone column count as one.
-class Gains {
- public:
-  Gains(const std::vector<ColumnBins>& columns, const BinnedRows& binned,
-        const std::vector<Newton>& newton, double pull)
-      : columns_(columns), binned_(binned), newton_(newton), pull_(pull) {}
+// Slopes and curvatures of some rows.
+struct Sums {
+  double slope = 0, curvature = 0;
 
-  double of(std::span<const TreeSplit> earlier, const TreeSplit& split) const {
-    struct Side {
-      double slope = 0, curvature = 0;
-    };
-    std::vector<std::array<Side, 2>> leaves(std::size_t{1} << earlier.size());
-    for (std::size_t r = 0; r < newton_.size(); ++r) {
-      std::size_t leaf = 0;
-      for (std::size_t d = 0; d < earlier.size(); ++d) leaf |= answer(earlier[d], r) << d;
-      Side& side = leaves[leaf][answer(split, r)];
-      side.slope += newton_[r].slope;
-      side.curvature += newton_[r].curvature;
-    }
-    const auto gain = [&](double slope, double curvature) {
-      return slope * slope / (curvature + pull_);
-    };
-    double sum = 0;
-    for (const auto& [left, right] : leaves) {
-      const bool falls =
-          columns_[split.column].monotone &&
-          -left.slope / (left.curvature + pull_) > -right.slope / (right.curvature + pull_);
-      const double together = gain(left.slope + right.slope, left.curvature + right.curvature);
-      sum += falls
-                 ? 0
-                 : gain(left.slope, left.curvature) + gain(right.slope, right.curvature) - together;
-    }
-    return sum;
-  }
-
- private:
-  std::size_t answer(const TreeSplit& split, std::size_t row) const {
-    return split.right[binned_.column(split.column)[row]];
-  }
-
-  const std::vector<ColumnBins>& columns_;
-  const BinnedRows& binned_;
-  const std::vector<Newton>& newton_;
-  double pull_;
+  double gain(double pull) const { return slope * slope / (curvature + pull); }
+  double step(double pull) const { return -slope / (curvature + pull); }
 };
 
 // Every question that there is about a number.
@@ -337,29 +391,114 @@ std::vector<TreeSplit> all_questions(const std::vector<ColumnBins>& columns, std
   return all;
 }
 
-// At each level the best question of all, found by trying every one.
-TEST(Tree, AsksWhatLowersTheLossMost) {
-  for (const std::uint64_t seed : {8, 9, 10}) {
-    const Rows rows(seed, 500);
-    ThreadPool pool(1);
-    const std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
-    const BinnedRows binned(columns, rows.data, pool);
-    std::vector<Newton> newton;
+struct SlowTree {
+  explicit SlowTree(std::uint64_t seed) : rows(seed, 500) {
     for (const double y : rows.data.labels)
       newton.push_back({static_cast<std::int32_t>(-1000 * y), 1000});
+  }
+
+  Tree grow(const std::vector<std::size_t>& asked, int leaves) {
+    return TreeGrower(columns, binned, pool)
+        .grow(newton, asked, {.leaves = leaves, .rate = 1, .pull = kPull});
+  }
+
+  std::vector<Sums> sums_of(const Tree& tree) const {
+    std::vector<Sums> sums(tree.values.size());
+    for (std::size_t r = 0; r < newton.size(); ++r) {
+      Sums& own = sums[tree.leaf(binned, r)];
+      own.slope += newton[r].slope;
+      own.curvature += newton[r].curvature;
+    }
+    return sums;
+  }
+
+  double gain_of(const Tree& tree) const {
+    double gain = 0;
+    for (const Sums& own : sums_of(tree)) gain += own.gain(kPull);
+    return gain;
+  }
+
+  // What a further question would add to that, at the leaf that gains most by it.
+  double gain_of(const Tree& tree, const TreeSplit& split) const {
+    std::vector<std::array<Sums, 2>> leaves(tree.values.size());
+    for (std::size_t r = 0; r < newton.size(); ++r) {
+      const std::uint8_t answer = split.right[binned.column(split.column)[r]];
+      Sums& side = leaves[tree.leaf(binned, r)][answer];
+      side.slope += newton[r].slope;
+      side.curvature += newton[r].curvature;
+    }
+    double most = 0;
+    for (const auto& [left, right] : leaves) {
+      if (columns[split.column].monotone && left.step(kPull) > right.step(kPull)) continue;
+      const Sums both{left.slope + right.slope, left.curvature + right.curvature};
+      most = std::max(most, left.gain(kPull) + right.gain(kPull) - both.gain(kPull));
+    }
+    return most;
+  }
+
+  static constexpr double kPull = 2000;
+  Rows rows;
+  ThreadPool pool{2};
+  std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
+  BinnedRows binned{columns, rows.data, rows.label, pool};
+  std::vector<Newton> newton;
+};
+
+// One question after another, each the best of all, found by trying every one at every leaf.
+TEST(Tree, AsksWhatLowersTheLossMost) {
+  for (const std::uint64_t seed : {8, 9, 10}) {
+    SlowTree slow(seed);
     const std::vector<std::size_t> asked = {0, 1, 2, 5};  // numbers
-    const Growth growth{.depth = 4, .rate = 1, .pull = 2000};
-    const Tree tree = TreeGrower(columns, binned, pool).grow(newton, asked, growth);
-    const Gains gains(columns, binned, newton, growth.pull);
-    ASSERT_EQ(tree.splits.size(), 4u);
-    for (std::size_t d = 0; d < tree.splits.size(); ++d) {
-      const auto earlier = std::span(tree.splits).first(d);
+    for (int leaves = 1; leaves < 9; ++leaves) {
+      const Tree before = slow.grow(asked, leaves), after = slow.grow(asked, leaves + 1);
       double most = 0;
       for (const std::size_t c : asked) {
-        for (const TreeSplit& split : all_questions(columns, c))
-          most = std::max(most, gains.of(earlier, split));
+        for (const TreeSplit& split : all_questions(slow.columns, c))
+          most = std::max(most, slow.gain_of(before, split));
       }
-      EXPECT_NEAR(gains.of(earlier, tree.splits[d]), most, 1e-6 * most) << "level " << d;
+      EXPECT_NEAR(slow.gain_of(after) - slow.gain_of(before), most, 1e-6 * most) << leaves;
+    }
+  }
+}
+
+TEST(Tree, LeavesHaveTheStepOfTheirRows) {
+  for (const std::uint64_t seed : {8, 9, 10}) {
+    SlowTree slow(seed);
+    const Tree tree = slow.grow({1, 3, 4, 5}, 30);  // free ones, whose leaves are not projected
+    const std::vector<Sums> sums = slow.sums_of(tree);
+    ASSERT_EQ(sums.size(), 30u);
+    for (std::size_t leaf = 0; leaf < sums.size(); ++leaf)
+      EXPECT_NEAR(tree.values[leaf], sums[leaf].step(SlowTree::kPull), 1e-5);
+  }
+}
+
+// For all rows, not only those of the table: along monotone columns, in bins.
+TEST(Tree, NeverFallsAlongMonotoneColumns) {
+  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(20, 5); ++seed) {
+    SlowTree slow(seed);
+    const Tree tree = slow.grow({0, 1, 2, 3, 4, 5}, 40);
+    Random random(seed);
+    const std::vector<Order> orders = leaf_orders(tree, slow.columns);
+    EXPECT_FALSE(orders.empty());
+    EXPECT_EQ(check_orders(tree.values, orders).violations, 0u);
+    for (int pair = 0; pair < 2000; ++pair) {
+      std::vector<std::uint8_t> low, high;
+      for (const ColumnBins& column : slow.columns) {
+        low.push_back(static_cast<std::uint8_t>(random.below(column.num_bins)));
+        const bool rises = column.monotone && low.back() >= column.first_value();
+        high.push_back(rises ? static_cast<std::uint8_t>(low.back() +
+                                                         random.below(column.num_bins - low.back()))
+                             : low.back());
+      }
+      const auto value_at = [&](const std::vector<std::uint8_t>& bins) {
+        std::int32_t at = 0;
+        while (at >= 0) {
+          const TreeSplit& split = tree.splits[static_cast<std::size_t>(at)];
+          at = tree.next[static_cast<std::size_t>(at)][split.right[bins[split.column]]];
+        }
+        return tree.values[static_cast<std::size_t>(~at)];
+      };
+      ASSERT_LE(value_at(low), value_at(high));
     }
   }
 }

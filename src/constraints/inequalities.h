@@ -4,11 +4,13 @@
 //
 //   Bounds   lo <= values[i] <= hi
 //   Rise     values[i] <= values[i + step] along lines of values
+//   Order    values[low] <= values[high]
 //
 // Every comparison is `low <= high` as floats, tolerance 0; a NaN violates all of its inequalities.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 
@@ -47,9 +49,18 @@ struct Rise {
   }
 };
 
+/// Between two values that lie on no line. Orders lead from a value to a later one.
+struct Order {
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+
+  friend bool operator==(const Order&, const Order&) = default;
+};
+
 struct InequalityList {
-  std::span<const Bounds> bounds;
-  std::span<const Rise> rises;
+  std::span<const Bounds> bounds = {};
+  std::span<const Rise> rises = {};
+  std::span<const Order> orders = {};
 };
 
 /// Each value goes to its nearest bound. A NaN stays, so that a check finds it.
@@ -89,11 +100,21 @@ Check check_rise(std::span<const float> values, const Rise& rise, Visitor&& visi
 }
 
 template <class Visitor = IgnoreCulprits>
+Check check_orders(std::span<const float> values, std::span<const Order> orders,
+                   Visitor&& visit = {}) {
+  Check check;
+  for (const auto [low, high] : orders)
+    check_inequality(check, {low, high, values[low], values[high]}, visit);
+  return check;
+}
+
+template <class Visitor = IgnoreCulprits>
 Check check_inequalities(std::span<const float> values, const InequalityList& list,
                          Visitor&& visit = {}) {
   Check total;
   for (const Bounds& bounds : list.bounds) total += check_bounds(values, bounds, visit);
   for (const Rise& rise : list.rises) total += check_rise(values, rise, visit);
+  total += check_orders(values, list.orders, visit);
   return total;
 }
 

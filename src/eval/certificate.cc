@@ -27,8 +27,7 @@ void check_member(const ModelData& model, std::size_t m, Certificate& certificat
   const std::string member = model.members.size() > 1 ? fmt::format("network {}, ", m + 1) : "";
   const auto layer_name = [&](int l) {
     const LayerSpec& spec = network.architecture().layers[static_cast<std::size_t>(l)];
-    return fmt::format("{}layer {}: {}", member, l + 1,
-                       spec.wires.empty() ? to_string(spec) : "gather");
+    return fmt::format("{}layer {}: {}", member, l + 1, short_name(spec));
   };
   int layer = 0;
   check_network(

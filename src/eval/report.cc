@@ -51,6 +51,21 @@ Json to_json(const LatticeTable& lattice, Interpolation interpolation, const Lay
           {"vertices", list(lattice.vertices)}};
 }
 
+// A question is [wire, number], a leaf its value.
+Json to_json(const TreeTable& tree, const LayerAnatomy& layer) {
+  Json nodes = Json::array();
+  auto leaf = tree.leaves.begin();
+  for (const TreeNode& node : tree.nodes) {
+    if (node.is_leaf()) {
+      nodes.push_back(*leaf++);
+    } else {
+      nodes.push_back(
+          Json::array({layer.inputs[static_cast<std::size_t>(node.wire)].name, node.above}));
+    }
+  }
+  return nodes;
+}
+
 // Adds the parts of a layer to its JSON, a function for each kind; those without numbers add
 // nothing.
 struct PartsToJson {
@@ -84,6 +99,10 @@ struct PartsToJson {
   void operator()(const SumParts&) const {}
   void operator()(const MinMaxParts&) const {}
   void operator()(const ReluParts&) const {}
+  void operator()(const TreeParts& parts) const {
+    Json& trees = json["trees"] = Json::array();
+    for (const TreeTable& tree : parts.trees) trees.push_back(to_json(tree, layer));
+  }
 };
 
 Json to_json(const LayerAnatomy& layer) {

@@ -307,6 +307,9 @@ struct CountNumbers {
     return count;
   }
   std::size_t operator()(const LatticeStep& step) const { return step.tables.size(); }
+  std::size_t operator()(const TreeStep& step) const {
+    return step.leaves.size() + 4 * step.plan.questions.size();
+  }
   template <class Step>
   std::size_t operator()(const Step&) const {
     return 0;

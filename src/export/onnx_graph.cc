@@ -138,7 +138,7 @@ void OnnxGraph::node(const std::string& op, const std::vector<Value>& inputs,
     std::visit(AddValue{attribute}, value);
     own.add(5, attribute);
   }
-  if (op == "LabelEncoder") own.add(7, kMlDomain);
+  if (op == "LabelEncoder" || op == "TreeEnsembleRegressor") own.add(7, kMlDomain);
   nodes_.add(1, own);
 }
 

@@ -31,6 +31,64 @@ struct Tables {
   }
 };
 
+// Trees as the operator has them: nodes by tree and number, the root first.
+class TreeTables {
+ public:
+  explicit TreeTables(const TreeStep& step) : step_(step) {
+    for (std::size_t g = 0; g < step.plan.roots.size(); ++g) {
+      next_ = 0;
+      add(integer(g), step.plan.roots[g]);
+    }
+  }
+
+  OnnxGraph::Attributes attributes() const {
+    return {{"n_targets", integer(step_.num_outputs())},
+            {"nodes_treeids", trees_},
+            {"nodes_nodeids", nodes_},
+            {"nodes_featureids", wires_},
+            {"nodes_values", above_},
+            {"nodes_modes", modes_},
+            {"nodes_truenodeids", if_above_},
+            {"nodes_falsenodeids", if_not_},
+            {"target_treeids", leaf_trees_},
+            {"target_nodeids", leaf_nodes_},
+            {"target_ids", leaf_trees_},
+            {"target_weights", leaves_}};
+  }
+
+ private:
+  // A question or a leaf, as a plan counts them; returns the number of its node.
+  std::int64_t add(std::int64_t tree, std::int32_t place) {
+    const std::int64_t node = next_++;
+    const std::size_t at = nodes_.size();
+    const bool is_leaf = place < 0;
+    const TreeQuestion question =
+        is_leaf ? TreeQuestion() : step_.plan.questions[static_cast<std::size_t>(place)];
+    trees_.push_back(tree);
+    nodes_.push_back(node);
+    wires_.push_back(question.wire);
+    above_.push_back(question.above);
+    modes_.emplace_back(is_leaf ? "LEAF" : "BRANCH_GT");
+    if_above_.push_back(0);
+    if_not_.push_back(0);
+    if (is_leaf) {
+      leaf_trees_.push_back(tree);
+      leaf_nodes_.push_back(node);
+      leaves_.push_back(step_.leaves[static_cast<std::size_t>(-1 - place)]);
+    } else {
+      if_not_[at] = add(tree, question.next[0]);
+      if_above_[at] = add(tree, question.next[1]);
+    }
+    return node;
+  }
+
+  const TreeStep& step_;
+  std::int64_t next_ = 0;  // number of a node of this tree
+  Integers trees_, nodes_, wires_, if_above_, if_not_, leaf_trees_, leaf_nodes_;
+  std::vector<float> above_, leaves_;
+  std::vector<std::string> modes_;
+};
+
 class StepWriter {
  public:
   StepWriter(OnnxGraph& graph, Value in) : graph_(graph), in_(std::move(in)) {}
@@ -289,6 +347,10 @@ class StepWriter {
     const Value least =
         graph_.apply("ReduceMin", {groups}, {{"axes", Integers{2}}, {"keepdims", std::int64_t{0}}});
     return graph_.apply("ReduceMax", {least}, {{"axes", Integers{1}}});
+  }
+
+  Value write(const TreeStep& step) {
+    return graph_.apply("TreeEnsembleRegressor", {in_}, TreeTables(step).attributes());
   }
 
   Value write(const ReluStep&) { return graph_.apply("Relu", {in_}); }

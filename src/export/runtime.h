@@ -287,6 +287,27 @@ ESPALIER_EXPORT_INLINE void relu(const float* in, std::size_t size, float* out) 
   for (std::size_t i = 0; i < size; ++i) out[i] = std::max(in[i], 0.0f);
 }
 
+// What follows from an answer: a question, or the leaf -1 - next.
+struct Question {
+  std::int32_t wire;
+  float above;
+  std::int32_t next[2];
+};
+
+template <std::size_t Trees>
+ESPALIER_EXPORT_INLINE void trees(const Question* questions, const std::int32_t (&roots)[Trees],
+                                  const float* leaves, const float* in,
+                                  float* __restrict out) noexcept {
+  for (std::size_t g = 0; g < Trees; ++g) {
+    std::int32_t at = roots[g];
+    while (at >= 0) {
+      const Question& question = questions[at];
+      at = question.next[in[question.wire] > question.above ? 1 : 0];
+    }
+    out[g] = leaves[-1 - at];
+  }
+}
+
 // 2^exponent, -1022 <= exponent <= 1023.
 inline double power_of_two(int exponent) noexcept {
   const std::uint64_t bits = static_cast<std::uint64_t>(exponent + 1023) << 52;

@@ -15,12 +15,13 @@ namespace {
 // Lattices that are folded side by side.
 constexpr std::size_t kLanes = 16;
 
-std::string list_of(std::span<const std::size_t> wires) {
+template <class Whole>
+std::string list_of(std::span<const Whole> numbers) {
   constexpr std::size_t kPerLine = 16;
   std::string text;
-  for (std::size_t i = 0; i < wires.size(); ++i) {
-    const bool ends = i % kPerLine == kPerLine - 1 || i + 1 == wires.size();
-    text += fmt::format("{}{},{}", i % kPerLine == 0 ? "    " : "", wires[i], ends ? "\n" : " ");
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const bool ends = i % kPerLine == kPerLine - 1 || i + 1 == numbers.size();
+    text += fmt::format("{}{},{}", i % kPerLine == 0 ? "    " : "", numbers[i], ends ? "\n" : " ");
   }
   return text;
 }
@@ -138,7 +139,7 @@ class StepPrinter {
     }
     const std::size_t at = numbers_.add(title(fmt::format("weights to {} outputs", size)), weights);
     const std::string name = fmt::format("{}_{}", table_name("wires"), numbers.front().wire);
-    table("std::uint32_t", name, list_of(wires));
+    table("std::uint32_t", name, list_of(std::span<const std::size_t>(wires)));
     call(fmt::format("add_numbers<{}>({}, numbers + {}, {}, {} + {});", size, name, at, in_, out_,
                      begin));
   }
@@ -193,7 +194,7 @@ class StepPrinter {
 
   void print_own(const GatherStep& step) {
     const std::string name = table_name("wires");
-    table("std::uint32_t", name, list_of(step.wires));
+    table("std::uint32_t", name, list_of(std::span<const std::size_t>(step.wires)));
     call(fmt::format("gather({}, {}, {});", name, in_, out_));
   }
 
@@ -203,6 +204,19 @@ class StepPrinter {
 
   void print_own(const MinMaxStep& step) {
     call(fmt::format("{}[0] = min_max({}, {}, {});", out_, in_, step.groups, step.size));
+  }
+
+  void print_own(const TreeStep& step) {
+    std::string questions;
+    for (const TreeQuestion& question : step.plan.questions)
+      questions += fmt::format("    {{{}, {}, {{{}, {}}}}},\n", question.wire,
+                               float_literal(question.above), question.next[0], question.next[1]);
+    if (questions.empty()) questions = "    {0, 0, {0, 0}},\n";  // arrays have an entry
+    const std::string asked = table_name("questions"), roots = table_name("roots");
+    table("Question", asked, questions);
+    table("std::int32_t", roots, list_of(std::span<const std::int32_t>(step.plan.roots)));
+    const std::size_t leaves = numbers_.add(title("leaves of trees"), step.leaves);
+    call(fmt::format("trees({}, {}, numbers + {}, {}, {});", asked, roots, leaves, in_, out_));
   }
 
   void print_own(const ReluStep& step) {

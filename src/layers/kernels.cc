@@ -267,6 +267,17 @@ std::uint64_t rows_equal(float value, const float* wire) {
   return rows;
 }
 
+void answers_of_tile(const TreeQuestion* questions, std::size_t count, const float* in,
+                     float* answers) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* const x = in + static_cast<std::size_t>(questions[i].wire) * kTile;
+    std::uint64_t rows = 0;
+    for (int r = 0; r < kTile; r += 16)
+      rows |= static_cast<std::uint64_t>(greater_bits(load(x + r), set(questions[i].above))) << r;
+    std::memcpy(answers + 2 * i, &rows, sizeof rows);
+  }
+}
+
 void add(const float* x, float* out, std::size_t n) {
   each_16(n, [&](std::size_t i, auto lanes)
                  HWY_ATTR { store(load(out + i, lanes) + load(x + i, lanes), out + i, lanes); });
@@ -324,6 +335,7 @@ HWY_EXPORT(add_outer);
 HWY_EXPORT(add_row_sums);
 HWY_EXPORT(sum_of_rows);
 HWY_EXPORT(rows_equal);
+HWY_EXPORT(answers_of_tile);
 HWY_EXPORT(add);
 HWY_EXPORT(add_scaled);
 HWY_EXPORT(clip_to_unit);
@@ -363,6 +375,10 @@ void sum_of_rows(const float* first, const float* const* rows, std::size_t num_r
 }
 std::uint64_t rows_equal(float value, const float* wire) {
   return HWY_DYNAMIC_DISPATCH(rows_equal)(value, wire);
+}
+void answers_of_tile(const TreeQuestion* questions, std::size_t count, const float* in,
+                     float* answers) {
+  HWY_DYNAMIC_DISPATCH(answers_of_tile)(questions, count, in, answers);
 }
 void add(const float* x, float* out, std::size_t n) { HWY_DYNAMIC_DISPATCH(add)(x, out, n); }
 void add_scaled(float weight, const float* x, float* out, std::size_t n) {

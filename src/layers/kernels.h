@@ -10,6 +10,7 @@
 
 #include "core/aligned.h"
 #include "layers/tile.h"
+#include "layers/tree_plan.h"
 
 namespace espalier {
 
@@ -90,6 +91,10 @@ void sum_of_picked(const float* first, std::size_t num_rows, Pick&& pick, std::s
 /// Bit r: row r of a wire has this value.
 std::uint64_t rows_equal(float value, const float* wire);
 static_assert(kTile == 64);
+
+/// The answers of all rows of a tile to each question, 64 bits in two floats: see tree_tiles.h.
+void answers_of_tile(const TreeQuestion* questions, std::size_t count, const float* in,
+                     float* answers);
 
 /// out[i] += x[i], n floats.
 void add(const float* x, float* out, std::size_t n);

@@ -31,11 +31,17 @@ void Layer::require(const Rise& rise) {
   begins_.back().rises = rises_.size();
 }
 
+void Layer::require(const Order& order) {
+  orders_.push_back(order);
+  begins_.back().orders = orders_.size();
+}
+
 InequalityList Layer::inequalities(int unit) const {
   const Begin& begin = begins_[static_cast<std::size_t>(unit)];
   const Begin& end = begins_[static_cast<std::size_t>(unit) + 1];
   return {.bounds = std::span(bounds_).subspan(begin.bounds, end.bounds - begin.bounds),
-          .rises = std::span(rises_).subspan(begin.rises, end.rises - begin.rises)};
+          .rises = std::span(rises_).subspan(begin.rises, end.rises - begin.rises),
+          .orders = std::span(orders_).subspan(begin.orders, end.orders - begin.orders)};
 }
 
 Check Layer::check(const float* params, const CulpritSink& sink) const {

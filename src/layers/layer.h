@@ -213,22 +213,25 @@ class Layer {
   /// Of the unit that was added last.
   void require(const Bounds& bounds);
   void require(const Rise& rise);
+  void require(const Order& order);
 
   std::vector<Wire> outputs_;
   std::vector<float> constants_;
 
  private:
-  // Where the share of a unit begins in the parameters and in both lists.
+  // Where the share of a unit begins in the parameters and in all lists.
   struct Begin {
     std::size_t params = 0;
     std::size_t bounds = 0;
     std::size_t rises = 0;
+    std::size_t orders = 0;
   };
 
   std::vector<Wire> inputs_;
   std::vector<Begin> begins_ = {{}};  // of each unit, then where the last one ends
   std::vector<Bounds> bounds_;
   std::vector<Rise> rises_;
+  std::vector<Order> orders_;
 };
 
 /// A layer without parameters.

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
 
 #include "layers/calibrators.h"
 #include "layers/check_layer.h"
@@ -7,6 +13,7 @@
 #include "layers/linear.h"
 #include "layers/min_max.h"
 #include "layers/relu.h"
+#include "layers/trees.h"
 #include "layers/wiring.h"
 
 namespace espalier {
@@ -226,6 +233,88 @@ TEST(Wiring, GradientsMatchFiniteDifferences) {
 }
 
 // Penalties are differentiable: their gradient is that of the sums of squares they stand for.
+// Trees of at most so many questions on the way to a leaf, which compare with halves of whole numbers.
+std::vector<TreeNode> random_nodes(int num_wires, int depth, Random& random) {
+  if (depth == 0 || random.below(5) == 0) return {TreeNode{}};
+  std::vector<TreeNode> nodes = {
+      {static_cast<int>(random.below(static_cast<std::uint64_t>(num_wires))),
+       static_cast<float>(random.below(3)) + 0.5f}};
+  for (int answer = 0; answer < 2; ++answer) {
+    const std::vector<TreeNode> next = random_nodes(num_wires, depth - 1, random);
+    nodes.insert(nodes.end(), next.begin(), next.end());
+  }
+  return nodes;
+}
+
+TEST(Trees, GradientsMatchFiniteDifferences) {
+  Random random(11);
+  for (int seed = 0; seed < 20; ++seed) {
+    std::vector<TreeNode> nodes;
+    for (int tree = 0; tree < 3; ++tree) {
+      const std::vector<TreeNode> own = random_nodes(4, 5, random);
+      nodes.insert(nodes.end(), own.begin(), own.end());
+    }
+    const Trees layer(inner_wires(4, 2), nodes, OutputBounds::none);
+    EXPECT_EQ(layer.num_outputs(), 3);
+    check_layer(layer, random, -0.5, 4);
+  }
+}
+
+TEST(Trees, WorkedExample) {
+  // Is wire 0 above 0.5? No: 10. Yes: is wire 1 above 2? No: 20, yes: 30. Then a tree of one leaf.
+  const std::vector<TreeNode> nodes = {{0, 0.5f}, {}, {1, 2.0f}, {}, {}, {}};
+  const Trees layer(inner_wires(2, 1), nodes, OutputBounds::none);
+  const std::vector<float> params = {10, 20, 30, 7};
+  const auto at = [&](double first, double second) {
+    const double in[] = {first, second};
+    double out[2];
+    layer.evaluate(params.data(), in, out);
+    EXPECT_EQ(out[1], 7);
+    return out[0];
+  };
+  EXPECT_EQ(at(0.5, 9), 10);
+  EXPECT_EQ(at(0.6, 2), 20);
+  EXPECT_EQ(at(0.6, 2.1), 30);
+  // Wire 0 is monotone, so both leaves behind yes lie above the one behind no.
+  EXPECT_THAT(layer.inequalities(0).orders, testing::ElementsAre(Order{0, 1}, Order{0, 2}));
+  EXPECT_TRUE(layer.outputs()[0].monotone);
+  EXPECT_FALSE(layer.outputs()[1].monotone);
+}
+
+// Every pair of places at which all monotone wires rise or stay and the others stay: their leaves are in
+// order, or the same. And every order is that of such a pair.
+TEST(Trees, OrdersAreThoseOfAllPairsOfRows) {
+  constexpr int kWires = 4, kPlaces = 4;
+  const auto is_monotone = [](int wire) { return wire < 2; };
+  Random random(12);
+  for (int seed = 0; seed < 60; ++seed) {
+    const std::vector<TreeNode> nodes = random_nodes(kWires, 6, random);
+    const TreePlan plan(nodes);
+    std::set<std::pair<std::size_t, std::size_t>> wanted, found;
+    for (const Order& order : leaf_orders(nodes, is_monotone)) found.emplace(order.low, order.high);
+    std::vector<std::array<float, kWires>> rows;
+    for (int i = 0; i < kPlaces * kPlaces * kPlaces * kPlaces; ++i)
+      rows.push_back({float(i % 4), float(i / 4 % 4), float(i / 16 % 4), float(i / 64)});
+    std::set<std::size_t> reached;
+    for (const auto& low : rows) {
+      reached.insert(plan.leaf(0, low.data(), 1));
+      for (const auto& high : rows) {
+        if (low[0] > high[0] || low[1] > high[1] || low[2] != high[2] || low[3] != high[3])
+          continue;
+        const std::size_t from = plan.leaf(0, low.data(), 1), to = plan.leaf(0, high.data(), 1);
+        if (from != to) wanted.emplace(from, to);
+      }
+    }
+    EXPECT_TRUE(std::ranges::includes(found, wanted));
+    for (const auto& [low, high] : found) {
+      EXPECT_LT(low, high);
+      if (reached.contains(low) && reached.contains(high)) {
+        EXPECT_TRUE(wanted.contains({low, high}));
+      }
+    }
+  }
+}
+
 TEST(Penalties, CalibratorsPenaliseStepsAndBends) {
   const Calibrators layer(inner_wires(1, 0), {.keypoints = 4, .range = Range{0, 1}});
   const std::vector<float> b = {0.0f, 0.5f, 0.6f, 0.2f};

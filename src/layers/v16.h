@@ -101,10 +101,15 @@ inline V16 keep_inside(V16 a, V16 x, V16 lo, V16 hi) {
   return a;
 }
 inline void store(I16 a, std::int32_t* p) { ESPALIER_EACH p[i] = a.v[i]; }
-/// Bit i: a and b are equal in lane i.
+/// Bit i: a and b are equal, or a is greater, in lane i.
 inline unsigned equal_bits(V16 a, V16 b) {
   unsigned bits = 0;
   ESPALIER_EACH bits |= a.v[i] == b.v[i] ? 1u << i : 0u;
+  return bits;
+}
+inline unsigned greater_bits(V16 a, V16 b) {
+  unsigned bits = 0;
+  ESPALIER_EACH bits |= a.v[i] > b.v[i] ? 1u << i : 0u;
   return bits;
 }
 /// a0 b0 a1 b1 ...
@@ -242,13 +247,20 @@ HWY_INLINE V16 keep_inside(V16 a, V16 x, V16 lo, V16 hi) {
 HWY_INLINE void store(I16 a, std::int32_t* p) {
   ESPALIER_EACH hn::StoreU(a.v[i], kInts, p + i * kWidth);
 }
+template <class Mask>
+HWY_INLINE unsigned bits_of(Mask mask) {
+  std::uint8_t bits[8] = {};
+  hn::StoreMaskBits(kFloats, mask, bits);
+  return static_cast<unsigned>(bits[0] | bits[1] << 8);
+}
 HWY_INLINE unsigned equal_bits(V16 a, V16 b) {
   unsigned bits = 0;
-  ESPALIER_EACH {
-    std::uint8_t part[8] = {};
-    hn::StoreMaskBits(kFloats, hn::Eq(a.v[i], b.v[i]), part);
-    bits |= static_cast<unsigned>(part[0] | part[1] << 8) << (i * kWidth);
-  }
+  ESPALIER_EACH bits |= bits_of(hn::Eq(a.v[i], b.v[i])) << (i * kWidth);
+  return bits;
+}
+HWY_INLINE unsigned greater_bits(V16 a, V16 b) {
+  unsigned bits = 0;
+  ESPALIER_EACH bits |= bits_of(hn::Gt(a.v[i], b.v[i])) << (i * kWidth);
   return bits;
 }
 HWY_INLINE void store_pairs(V16 a, V16 b, float* p) {

@@ -95,6 +95,18 @@ LatticeParts parts_of(const Lattices& layer, const float* params) {
   return parts;
 }
 
+TreeParts parts_of(const Trees& layer, const float* params, const LayerSpec& spec) {
+  TreeParts parts;
+  std::span<const TreeNode> nodes = spec.nodes;
+  for (int g = 0; g < layer.num_units(); ++g) {
+    const std::span<const float> leaves = params_of(layer, params, g);
+    const std::size_t size = 2 * leaves.size() - 1;  // a leaf more than questions
+    parts.trees.push_back({.nodes = nodes.first(size), .leaves = leaves});
+    nodes = nodes.subspan(size);
+  }
+  return parts;
+}
+
 // The wires behind a layer: calibrators keep the names, a gather moves the wires.
 std::vector<NamedWire> wires_behind(const Network& network, int index,
                                     const std::vector<NamedWire>& before) {
@@ -123,7 +135,7 @@ LayerAnatomy layer_of(const Network& network, int index, std::vector<NamedWire> 
   const Layer& layer = network.layer(index);
   const float* params = network.layer_params(index);
   const LayerSpec& spec = network.architecture().layers[static_cast<std::size_t>(index)];
-  LayerAnatomy opened{.name = spec.kind == LayerKind::gather ? "gather" : to_string(spec),
+  LayerAnatomy opened{.name = short_name(spec),
                       .inputs = std::move(wires),
                       .num_outputs = layer.outputs().size(),
                       .num_parameters = layer.num_params()};
@@ -139,7 +151,8 @@ LayerAnatomy layer_of(const Network& network, int index, std::vector<NamedWire> 
                          [&](const MinMax& own) {
                            opened.parts = MinMaxParts{own.groups(), own.size()};
                          },
-                         [&](const Relu&) { opened.parts = ReluParts{}; }});
+                         [&](const Relu&) { opened.parts = ReluParts{}; },
+                         [&](const Trees& own) { opened.parts = parts_of(own, params, spec); }});
   return opened;
 }
 

@@ -107,6 +107,23 @@ struct ByHand {
     for (const double x : in) out.push_back(std::max(x, 0.0));
     return out;
   }
+  std::vector<double> operator()(const TreeParts& parts) const {
+    std::vector<double> out;
+    for (const TreeTable& tree : parts.trees) {
+      std::size_t node = 0, leaf = 0;
+      out.push_back(value_at(tree, node, leaf));
+      EXPECT_EQ(node, tree.nodes.size());
+      EXPECT_EQ(leaf, tree.leaves.size());
+    }
+    return out;
+  }
+  // Reads what stands at a node and behind it; the value to which the answers lead.
+  double value_at(const TreeTable& tree, std::size_t& node, std::size_t& leaf) const {
+    const TreeNode own = tree.nodes[node++];
+    if (own.is_leaf()) return tree.leaves[leaf++];
+    const double no = value_at(tree, node, leaf), yes = value_at(tree, node, leaf);
+    return in[static_cast<std::size_t>(own.wire)] > own.above ? yes : no;
+  }
 };
 
 std::vector<double> by_hand(const NetworkAnatomy& network, std::vector<double> x) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -15,6 +16,7 @@ namespace espalier {
 namespace {
 
 constexpr int kMaxSize = 1 << 24;
+constexpr std::string_view kLeaf = "_";
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -122,6 +124,29 @@ void parse_gather(const LayerText& layer, LayerSpec& spec) {
   }
 }
 
+// Every question is followed by two trees, so that the text alone says where one is complete.
+void parse_tree(const LayerText& layer, LayerSpec& spec) {
+  std::size_t left = 0;  // trees that are to come before this one is complete
+  for (const std::string_view argument : layer.arguments) {
+    if (left == 0) left = 1;
+    --left;
+    TreeNode& node = spec.nodes.emplace_back();
+    if (argument == kLeaf) continue;
+    const std::size_t sign = argument.find('>');
+    if (sign == argument.npos)
+      layer.fail(fmt::format("'{}' is neither a question such as 3>0.25 nor a leaf, _", argument));
+    node.wire = parse_size(layer, trim(argument.substr(0, sign)), "wire", 0);
+    const auto above = parse_number<float>(trim(argument.substr(sign + 1)));
+    if (!above || !std::isfinite(*above))
+      layer.fail(fmt::format("'{}' does not compare with a number", argument));
+    node.above = *above;
+    left += 2;
+  }
+  if (spec.nodes.empty() || left > 0)
+    layer.fail(fmt::format("the last tree is not complete: {} more wanted",
+                           std::max<std::size_t>(left, 1)));
+}
+
 LayerSpec parse_layer(const LayerText& layer) {
   const auto kind = from_word<LayerKind>(layer.name);
   if (!kind) {
@@ -148,6 +173,9 @@ LayerSpec parse_layer(const LayerText& layer) {
       break;
     case LayerKind::minmax:
       parse_minmax(layer, spec);
+      break;
+    case LayerKind::tree:
+      parse_tree(layer, spec);
       break;
     case LayerKind::sum:
     case LayerKind::relu:
@@ -202,6 +230,11 @@ std::string arguments_of(const LayerSpec& spec) {
       if (spec.interpolation == Interpolation::simplex)
         parts.emplace_back(to_word(spec.interpolation));
       break;
+    case LayerKind::tree:
+      for (const TreeNode& node : spec.nodes)
+        parts.push_back(node.is_leaf() ? std::string(kLeaf)
+                                       : fmt::format("{}>{}", node.wire, node.above));
+      break;
     case LayerKind::sum:
     case LayerKind::relu:
       break;
@@ -224,6 +257,11 @@ Architecture parse_architecture(std::string_view text) {
 
 std::string to_string(const LayerSpec& layer) {
   return std::string(to_word(layer.kind)) + arguments_of(layer);
+}
+
+std::string short_name(const LayerSpec& layer) {
+  const bool is_listed = !layer.wires.empty() || !layer.nodes.empty();
+  return is_listed ? std::string(to_word(layer.kind)) : to_string(layer);
 }
 
 std::string to_string(const Architecture& architecture) {

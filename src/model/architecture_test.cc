@@ -35,10 +35,10 @@ std::string error_of(const std::string& text, std::vector<Wire> wires) {
 }
 
 TEST(Architecture, WritesWhatItReads) {
-  for (const char* text :
-       {"cal(100) lin(350) cal(100) lat(70x5) cal(100) lin(1)",
-        "cal(20,-100:100) lin(10,split,monotone=3) lat(2x5,simplex)",
-        "cal gather(3x2) lat(3x2) sum", "gather(0,3,1) cal(5) lat", "cal(10,0.5:2.25) lin(1)"}) {
+  for (const char* text : {"cal(100) lin(350) cal(100) lat(70x5) cal(100) lin(1)",
+                           "cal(20,-100:100) lin(10,split,monotone=3) lat(2x5,simplex)",
+                           "cal gather(3x2) lat(3x2) sum", "gather(0,3,1) cal(5) lat",
+                           "cal(10,0.5:2.25) lin(1)", "cal(4) tree(3>0.25,_,1>0.1,_,_,_) sum"}) {
     EXPECT_EQ(to_string(parse_architecture(text)), text);
   }
 }
@@ -57,6 +57,12 @@ TEST(Architecture, NamesTheLayerThatCannotBeRead) {
   EXPECT_THAT(message("cal(20"), HasSubstr("not closed"));
   EXPECT_THAT(message("cal(1)"), HasSubstr("whole number from 2"));
   EXPECT_THAT(message("cal(20,5:1)"), HasSubstr("not a range"));
+  EXPECT_THAT(message("tree"), HasSubstr("not complete: 1 more wanted"));
+  EXPECT_THAT(message("tree(3>0.25,_)"), HasSubstr("not complete: 1 more wanted"));
+  EXPECT_THAT(message("tree(_,3>1,2>1,_)"), HasSubstr("not complete: 2 more wanted"));
+  EXPECT_THAT(message("tree(3,_,_)"), HasSubstr("neither a question such as 3>0.25 nor a leaf"));
+  EXPECT_THAT(message("tree(-1>2,_,_)"), HasSubstr("whole number from 0"));
+  EXPECT_THAT(message("tree(3>inf,_,_)"), HasSubstr("does not compare with a number"));
   EXPECT_THAT(message("cal(20,nan:1)"), HasSubstr("not a range"));
   EXPECT_THAT(message("cal(20,1)"), HasSubstr("not a range"));
   EXPECT_THAT(message("lin(-3)"), HasSubstr("whole number"));
@@ -133,6 +139,16 @@ TEST(Architecture, RefusesWhatCannotBeBuiltBeforeAllocatingIt) {
               HasSubstr("groups of 6"));
   EXPECT_THAT(error_of("gather(0,5) cal lin(1)", number_wires(5, 1)), HasSubstr("no wire 5"));
   EXPECT_THAT(error_of("lat lin(1)", {Wire{.shares = {1, 1}}}), HasSubstr("category"));
+  EXPECT_THAT(error_of("tree(0>1,_,_)", {Wire{.shares = {1, 1}}}), HasSubstr("category"));
+  EXPECT_THAT(error_of("tree(5>1,_,_)", number_wires(5, 1)), HasSubstr("no wire 5"));
+  std::string tree = "_";
+  for (int leaves = 1; leaves <= 256; ++leaves) tree = "0>1,_," + tree;
+  EXPECT_THAT(error_of("tree(" + tree + ")", number_wires(5, 1)),
+              HasSubstr("a tree has 257 leaves, at most 256 are allowed"));
+  std::string trees = tree.substr(6);  // of 256 leaves
+  for (int count = 1; count < 600; ++count) trees += "," + tree.substr(6);
+  EXPECT_THAT(error_of("tree(" + trees + ") sum", number_wires(5, 1)),
+              HasSubstr("pairs of leaves, at most"));
 }
 
 TEST(Architecture, DrawsNoMoreWiresThanParametersAreAllowed) {

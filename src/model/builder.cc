@@ -12,6 +12,7 @@
 #include "layers/linear.h"
 #include "layers/min_max.h"
 #include "layers/relu.h"
+#include "layers/trees.h"
 #include "layers/wiring.h"
 
 namespace espalier {
@@ -57,6 +58,9 @@ class Builder {
         case LayerKind::relu:
           add_numbers_only<Relu>(spec);
           break;
+        case LayerKind::tree:
+          add_tree(spec);
+          break;
       }
     }
     require_scores();
@@ -65,7 +69,7 @@ class Builder {
 
  private:
   [[noreturn]] void fail(std::string_view message) const {
-    const std::string name = at_ < written_.size() ? to_string(written_[at_]) : "the end";
+    const std::string name = at_ < written_.size() ? short_name(written_[at_]) : "the end";
     throw Error(ErrorKind::argument,
                 fmt::format("architecture: layer {}, {}: {}", std::min(at_ + 1, written_.size()),
                             name, message));
@@ -115,7 +119,7 @@ class Builder {
 
   static bool reads_any_number(const LayerSpec& spec) {
     return spec.kind == LayerKind::sum || spec.kind == LayerKind::minmax ||
-           spec.kind == LayerKind::relu;
+           spec.kind == LayerKind::relu || spec.kind == LayerKind::tree;
   }
 
   // Wires leave an inner layer in [0, 1], except before a stated range, a layer that
@@ -337,6 +341,24 @@ class Builder {
     push(spec, std::make_unique<MinMax>(wires_, spec.group_size));
   }
 
+  void add_tree(const LayerSpec& spec) {
+    require_numbers();
+    std::size_t pairs = 0;
+    for (const std::size_t leaves : leaf_counts(spec.nodes)) {
+      if (leaves > kMaxLeaves)
+        fail(fmt::format("a tree has {} leaves, at most {} are allowed", leaves, kMaxLeaves));
+      pairs += leaf_pairs(leaves);
+      charge(leaves);
+    }
+    if (pairs > kMaxLeafPairs)
+      fail(fmt::format("{} pairs of leaves, at most {} are allowed", pairs, kMaxLeafPairs));
+    for (const TreeNode& node : spec.nodes) {
+      if (node.wire >= num_wires())
+        fail(fmt::format("no wire {}: {} arrive, counted from 0", node.wire, num_wires()));
+    }
+    push(spec, std::make_unique<Trees>(wires_, spec.nodes, bounds()));
+  }
+
   template <class Made>
   void add_numbers_only(const LayerSpec& spec) {
     require_numbers();
@@ -368,6 +390,8 @@ bool is_settled(const Architecture& architecture) {
         return layer.groups > 0;
       case LayerKind::gather:
         return !layer.wires.empty();
+      case LayerKind::tree:
+        return !layer.nodes.empty();
       case LayerKind::sum:
       case LayerKind::relu:
         return true;

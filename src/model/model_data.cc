@@ -28,14 +28,12 @@ Wire wire_of(const Pair& pair, const Schema& schema) {
 
 MemberCounts count_members(const ModelData& model) {
   using enum LayerKind;
-  constexpr LayerKind kForest[] = {gather, cal, gather, cal, lat, sum};
+  constexpr LayerKind kForest[] = {gather, cal, tree, sum};
   MemberCounts counts;
   for (const Network& member : model.members) {
     const std::vector<LayerSpec>& layers = member.architecture().layers;
-    const bool is_forest = std::ranges::equal(layers, kForest, {}, &LayerSpec::kind) &&
-                           layers[1].keypoints == 2 && layers[3].keypoints == 2;
-    if (is_forest) {
-      counts.trees += layers[4].groups;
+    if (std::ranges::equal(layers, kForest, {}, &LayerSpec::kind)) {
+      counts.trees += member.layer(2).num_outputs();
     } else {
       ++counts.networks;
     }

@@ -211,28 +211,31 @@ inline Network random_network(Random& random) {
       random);
 }
 
-// Lattices of steps, as trees are. Steps are wide enough for references in double to compare with.
+// One tree as the grammar writes it, with at most so many questions on the way to a leaf.
+inline std::string random_tree(std::size_t num_wires, int depth, Random& random) {
+  if (depth == 0 || random.uniform() < 0.2) return "_";
+  const std::uint64_t wire = random.below(num_wires);
+  const auto above = static_cast<float>(random.uniform());
+  const std::string no = random_tree(num_wires, depth - 1, random);
+  return fmt::format("{}>{},{},{}", wire, above, no, random_tree(num_wires, depth - 1, random));
+}
+
+// A forest as it is grown: tables of the columns, trees, their sum.
 inline Network random_trees(const Schema& schema, MonotoneCalibrators calibrators, Random random) {
+  // Columns, and the level if there is one; trees do not ask for pairs.
   const std::size_t num_features = schema.features.size();
-  const auto groups = 1 + random.below(20), size = 1 + random.below(5);
-  std::vector<std::uint64_t> readings, steps;
-  for (std::uint64_t i = 0; i < 2 + random.below(6); ++i)
-    readings.push_back(random.below(num_features));
-  for (std::uint64_t i = 0; i < groups * size; ++i) steps.push_back(random.below(readings.size()));
-  const std::string architecture =
-      fmt::format("gather({}) cal(2) gather({}) cal(2) lat({}x{}) sum", fmt::join(readings, ","),
-                  fmt::join(steps, ","), groups, size);
-  Network network = random_network(schema, calibrators, architecture, random.split(1), random);
-  constexpr int kSteps = 3;
-  float* params = network.params().data() + network.offset(kSteps);
-  const std::span<float> ends = network.layer(kSteps).constants();
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    params[2 * i] = 0;
-    params[2 * i + 1] = 1;
-    ends[2 * i] = static_cast<float>(random.uniform());
-    ends[2 * i + 1] = ends[2 * i] + static_cast<float>(0.02 + 0.3 * random.uniform());
+  const std::size_t num_read = num_features + (schema.label.num_levels() > 1 ? 1 : 0);
+  std::vector<std::uint64_t> readings;
+  for (std::uint64_t i = 0; i < 2 + random.below(12); ++i) {
+    const std::uint64_t read = random.below(num_read);
+    readings.push_back(read < num_features ? read : input_wires(schema).size() - 1);
   }
-  return network;
+  std::vector<std::string> trees;
+  for (std::uint64_t g = 0; g < 1 + random.below(20); ++g)
+    trees.push_back(random_tree(readings.size(), 6, random));
+  const std::string architecture = fmt::format("gather({}) cal(2) tree({}) sum",
+                                               fmt::join(readings, ","), fmt::join(trees, ","));
+  return random_network(schema, calibrators, architecture, random.split(1), random);
 }
 
 inline Model random_model_of(Schema schema, Random& random) {

@@ -9,6 +9,7 @@
 #include "layers/linear.h"
 #include "layers/min_max.h"
 #include "layers/relu.h"
+#include "layers/trees.h"
 #include "layers/wiring.h"
 #include "model/network.h"
 
@@ -33,9 +34,11 @@ decltype(auto) visit_layer(const Network& network, int index, Visitor&& visit) {
     case LayerKind::minmax:
       return visit(static_cast<const MinMax&>(layer));
     case LayerKind::relu:
+      return visit(static_cast<const Relu&>(layer));
+    case LayerKind::tree:
       break;
   }
-  return visit(static_cast<const Relu&>(layer));
+  return visit(static_cast<const Trees&>(layer));
 }
 
 /// Several functions as one visitor.

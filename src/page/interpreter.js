@@ -216,6 +216,22 @@ const Interpreter = (() => {
       };
     },
 
+    trees(step) {
+      const questions = wholes(step.questions), above = floats(step.above);
+      const roots = wholes(step.roots), leaves = floats(step.leaves);
+      return {
+        size: roots.length,
+        run(input, out) {
+          for (let g = 0; g < roots.length; ++g) {
+            let at = roots[g];
+            while (at >= 0)
+              at = questions[3 * at + (input[questions[3 * at]] > above[at] ? 2 : 1)];
+            out[g] = leaves[-1 - at];
+          }
+        }
+      };
+    },
+
     relu(step, inputs) {
       return {
         size: inputs,

@@ -111,6 +111,20 @@ Json to_json(const MinMaxStep& step) {
 
 Json to_json(const ReluStep&) { return {{"step", "relu"}}; }
 
+Json to_json(const TreeStep& step) {
+  std::vector<std::int32_t> questions;  // [question][wire, next if not above, next if above]
+  std::vector<float> above;
+  for (const TreeQuestion& question : step.plan.questions) {
+    questions.insert(questions.end(), {question.wire, question.next[0], question.next[1]});
+    above.push_back(question.above);
+  }
+  return {{"step", "trees"},
+          {"questions", base64(questions)},
+          {"above", base64(above)},
+          {"roots", base64(step.plan.roots)},
+          {"leaves", base64(step.leaves)}};
+}
+
 const char* word_of(Link link) {
   switch (link) {
     case Link::identity:

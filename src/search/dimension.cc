@@ -28,9 +28,9 @@ using Strings = std::vector<std::string>;
 // Fields that say what is learned or how it is judged, not how well; and trees, which are grown when
 // the search is over.
 constexpr std::string_view kNotSearched[] = {
-    "task",       "max_categories", "class_weight", "metric",  "valid_fraction",
-    "ensemble",   "patience",       "seed",         "threads", "trees",
-    "tree_depth", "tree_rate",      "tree_share"};
+    "task",        "max_categories", "class_weight", "metric",  "valid_fraction",
+    "ensemble",    "patience",       "seed",         "threads", "trees",
+    "tree_leaves", "tree_rate",      "tree_share"};
 
 // How many of the pairs of columns that stand out are used.
 constexpr Field kPairs = {"pairs", "how many pairs of columns", 0, 1000};

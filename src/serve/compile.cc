@@ -142,7 +142,10 @@ Step step_of(const Network& network, int index) {
                  [&](const MinMax& layer) -> Step {
                    return MinMaxStep{layer.groups(), layer.size()};
                  },
-                 [&](const Relu&) -> Step { return ReluStep{num_inputs}; }});
+                 [&](const Relu&) -> Step { return ReluStep{num_inputs}; },
+                 [&](const Trees& layer) -> Step {
+                   return TreeStep{layer.plan(), {params, params + layer.num_params()}};
+                 }});
 }
 
 }  // namespace

@@ -109,22 +109,6 @@ void calibrate_tile(const UniformTables& units, std::size_t count, const float* 
   }
 }
 
-void answers_of_tile(const UnitStep* steps, int size, const float* in, float* vertices,
-                     float* between) {
-  for (int r = 0; r < kTile; r += 16) {
-    V16 vertex = set(0), left = set(0);
-    float place = 1;
-    for (int d = 0; d < size; ++d, place *= 2) {
-      const V16 x = load(in + static_cast<std::size_t>(steps[d].wire) * kTile + r);
-      const V16 u = clamp((x - set(steps[d].lo)) * set(steps[d].inverse_step), set(0), set(1));
-      vertex = fma(set(place), u, vertex);
-      left = fma(u, set(1) - u, left);
-    }
-    store(vertex, vertices + r);
-    store(left, between + r);
-  }
-}
-
 // Places first, then the two ends of each segment, then the interpolation: the ends are copied one
 // by one, and read as whole registers when they have arrived in memory.
 void calibrate_row(const UniformTables& units, std::size_t count, const float* in, float* out) {
@@ -259,7 +243,6 @@ HWY_EXPORT(leave_binades);
 HWY_EXPORT(cells_of_tile);
 HWY_EXPORT(cells_of_row);
 HWY_EXPORT(calibrate_tile);
-HWY_EXPORT(answers_of_tile);
 HWY_EXPORT(calibrate_row);
 HWY_EXPORT(linear_row);
 HWY_EXPORT(add_terms_of_row);
@@ -282,10 +265,7 @@ void cells_of_row(std::span<const CellTable> cells, const float* in, float* out)
 void calibrate_tile(const UniformTables& units, std::size_t count, const float* in, float* out) {
   HWY_DYNAMIC_DISPATCH(calibrate_tile)(units, count, in, out);
 }
-void answers_of_tile(const UnitStep* steps, int size, const float* in, float* vertices,
-                     float* between) {
-  HWY_DYNAMIC_DISPATCH(answers_of_tile)(steps, size, in, vertices, between);
-}
+
 void calibrate_row(const UniformTables& units, std::size_t count, const float* in, float* out) {
   HWY_DYNAMIC_DISPATCH(calibrate_row)(units, count, in, out);
 }

@@ -37,23 +37,6 @@ struct UniformTables {
 /// `count` units over a tile.
 void calibrate_tile(const UniformTables& units, std::size_t count, const float* in, float* out);
 
-/// A calibrator from 0 to 1 between two keypoints, and the wire that it reads.
-struct UnitStep {
-  std::uint32_t wire;
-  float lo;
-  float inverse_step;
-
-  float at(float x) const noexcept {
-    const float u = (x - lo) * inverse_step;
-    return u > 0 ? (u < 1 ? u : 1.0f) : 0.0f;
-  }
-};
-
-/// Of `size` steps over a tile: the vertex of each row at which they are, the sum of 2^d u, and
-/// the sum of u (1 - u), which is not 0 if one of them is between its ends.
-void answers_of_tile(const UnitStep* steps, int size, const float* in, float* vertices,
-                     float* between);
-
 /// `count` units over one row; in and out are padded.
 void calibrate_row(const UniformTables& units, std::size_t count, const float* in, float* out);
 

@@ -106,10 +106,12 @@ std::string Model::architecture() const {
   std::erase_if(shown.layers, [](const LayerSpec& layer) {
     return layer.kind == LayerKind::gather && layer.groups == 0 && layer.wires.empty();
   });
+  std::vector<std::string> layers;
   for (LayerSpec& layer : shown.layers) {
     if (layer.outputs == 1) layer.monotone_outputs = 0;
+    layers.push_back(layer.kind == LayerKind::tree ? short_name(layer) : to_string(layer));
   }
-  return to_string(shown);
+  return fmt::format("{}", fmt::join(layers, " "));
 }
 
 std::size_t Model::num_parameters() const noexcept {

@@ -31,6 +31,7 @@
 
 #include "core/aligned.h"
 #include "espalier/architecture.h"
+#include "layers/tree_plan.h"
 #include "objective/link.h"
 
 namespace espalier {
@@ -199,8 +200,17 @@ struct ReluStep {
   std::size_t num_outputs() const { return num_wires; }
 };
 
+/// Output g is the value of the leaf to which tree g leads: from roots[g] on, question q goes on to
+/// questions[q].next[1] if its wire > above and else to next[0], and -1 - i is leaf i.
+struct TreeStep {
+  TreePlan plan;
+  std::vector<float> leaves;
+
+  std::size_t num_outputs() const { return plan.roots.size(); }
+};
+
 using Step = std::variant<CellStep, CalibratorStep, LinearStep, LatticeStep, GatherStep, SumStep,
-                          MinMaxStep, ReluStep>;
+                          MinMaxStep, ReluStep, TreeStep>;
 
 struct Program {
   std::vector<Cell> cells;                 // of a row, in order

@@ -191,6 +191,19 @@ Wires run(const ReluStep& step, const Wires& in) {
   return out;
 }
 
+float leaf_of(const TreeStep& step, std::int32_t at, const Wires& in) {
+  if (at < 0) return step.leaves.at(static_cast<std::size_t>(-1 - at));
+  const TreeQuestion& question = step.plan.questions.at(static_cast<std::size_t>(at));
+  const bool is_above = in.at(static_cast<std::size_t>(question.wire)) > question.above;
+  return leaf_of(step, question.next[is_above ? 1 : 0], in);
+}
+
+Wires run(const TreeStep& step, const Wires& in) {
+  Wires out;
+  for (const std::int32_t root : step.plan.roots) out.push_back(leaf_of(step, root, in));
+  return out;
+}
+
 float linked(const Program& program, float score, float exposure) {
   constexpr float kLargest = std::numeric_limits<float>::max();
   switch (program.link) {

@@ -29,27 +29,18 @@ Runner runner_of(GatherStep&& step) { return GatherRunner(std::move(step)); }
 Runner runner_of(SumStep&& step) { return SumRunner(step); }
 Runner runner_of(MinMaxStep&& step) { return MinMaxRunner(step); }
 Runner runner_of(ReluStep&& step) { return ReluRunner(step); }
+Runner runner_of(TreeStep&& step) { return TreeRunner(std::move(step)); }
 
 bool is_multilinear(const Step& step) {
   const auto* lattices = std::get_if<LatticeStep>(&step);
   return lattices != nullptr && lattices->interpolation == Interpolation::multilinear;
 }
 
-// Whether all calibrators go from 0 to 1 between two keypoints.
-bool are_steps(const CalibratorStep& step) {
-  for (std::size_t u = 0; u < step.num_units; ++u) {
-    if (step.keypoints != 2 || step.tables[2 * u] != 1 || step.tables[2 * u + 1] != 2 ||
-        step.range[u] != 1 || step.low[u] != 0)
-      return false;
-  }
-  return true;
-}
-
-// A gather, steps and lattices, from steps[i] on.
-bool are_lattices_of_steps(const std::vector<Step>& steps, std::size_t i) {
-  if (i + 2 >= steps.size() || !std::holds_alternative<GatherStep>(steps[i])) return false;
-  const auto* calibrators = std::get_if<CalibratorStep>(&steps[i + 1]);
-  return calibrators != nullptr && is_multilinear(steps[i + 2]) && are_steps(*calibrators);
+// A gather, tables and trees, from steps[i] on.
+bool reads_trees(const std::vector<Step>& steps, std::size_t i) {
+  return i + 2 < steps.size() && std::holds_alternative<GatherStep>(steps[i]) &&
+         std::holds_alternative<CellStep>(steps[i + 1]) &&
+         std::holds_alternative<TreeStep>(steps[i + 2]);
 }
 
 }  // namespace
@@ -58,12 +49,16 @@ std::vector<Runner> lay_out(std::vector<Step> steps) {
   std::vector<Runner> runners;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     auto* gather = std::get_if<GatherStep>(&steps[i]);
-    if (are_lattices_of_steps(steps, i)) {
-      runners.push_back(StepLatticeRunner(std::move(*gather),
-                                          std::get<CalibratorStep>(steps[i + 1]),
-                                          std::get<LatticeStep>(std::move(steps[i + 2]))));
+    if (reads_trees(steps, i)) {
+      CodeTrees trees = ask_codes(*gather, std::get<CellStep>(steps[i + 1]),
+                                  std::get<TreeStep>(std::move(steps[i + 2])));
+      runners.push_back(GatherRunner(std::move(trees.gather)));
+      runners.push_back(CellRunner(std::move(trees.cells)));
+      runners.push_back(TreeRunner(std::move(trees.trees), std::move(trees.sets)));
       i += 2;
-    } else if (gather != nullptr && i + 1 < steps.size() && is_multilinear(steps[i + 1])) {
+      continue;
+    }
+    if (gather != nullptr && i + 1 < steps.size() && is_multilinear(steps[i + 1])) {
       runners.push_back(MultilinearRunner(std::get<LatticeStep>(std::move(steps[++i])),
                                           std::move(gather->wires)));
     } else {

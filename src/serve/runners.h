@@ -17,8 +17,10 @@
 #include <vector>
 
 #include "layers/kernels.h"
+#include "layers/tree_tiles.h"
 #include "serve/kernels.h"
 #include "serve/program.h"
+#include "serve/word_sets.h"
 
 namespace espalier {
 
@@ -95,31 +97,6 @@ class MultilinearRunner {
   std::vector<std::uint32_t> row_wires_;  // [block][size - cut][16]
 };
 
-// Lattices of steps, as trees are: the gather and the calibrators of two keypoints, from 0 to 1, before
-// them. Where every step of a lattice is at its end, 0 or 1, folding gives a vertex as it is, so that
-// it is looked up; else the lattice is folded.
-class StepLatticeRunner {
- public:
-  StepLatticeRunner(GatherStep gather, const CalibratorStep& steps, LatticeStep lattices);
-  std::size_t scratch_size() const {
-    return std::max<std::size_t>(kTile, lattices_.num_vertices());
-  }
-  void tile(const float* in, float* out, float* scratch) const noexcept;
-  void row(const float* in, float* out, float* scratch) const noexcept;
-
- private:
-  // x of one row: wire w is in[w * stride].
-  float folded(std::size_t lattice, const float* in, std::size_t stride,
-               float* scratch) const noexcept;
-  float at_vertex(std::size_t lattice, std::size_t vertex) const noexcept {
-    return lattices_.tables[(lattice << lattices_.size) + vertex];
-  }
-
-  std::vector<UnitStep> steps_;  // [lattice][size]
-  LatticeStep lattices_;
-  std::vector<float> ranges_, lows_;
-};
-
 class SimplexRunner {
  public:
   explicit SimplexRunner(LatticeStep step) : step_(std::move(step)) {}
@@ -177,9 +154,26 @@ class ReluRunner {
   ReluStep step_;
 };
 
+// Trees, and what they ask of codes: see word_sets.h.
+class TreeRunner {
+ public:
+  explicit TreeRunner(TreeStep step, std::vector<WordSet> sets = {});
+  std::size_t scratch_size() const { return 2 * (tiles_.asked().size() + num_codes_); }
+  void tile(const float* in, float* out, float* scratch) const noexcept;
+  void row(const float* in, float* out, float* scratch) const noexcept;
+
+ private:
+  void find_words(const float* in, float* answers, float* scratch) const noexcept;
+
+  TreeStep step_;
+  std::vector<WordSet> sets_;  // by wire
+  TreeTiles tiles_;
+  std::size_t num_codes_ = 0;  // of the largest set
+};
+
 using Runner =
-    std::variant<CellRunner, CalibratorRunner, LinearRunner, MultilinearRunner, StepLatticeRunner,
-                 SimplexRunner, GatherRunner, SumRunner, MinMaxRunner, ReluRunner>;
+    std::variant<CellRunner, CalibratorRunner, LinearRunner, MultilinearRunner, SimplexRunner,
+                 GatherRunner, SumRunner, MinMaxRunner, ReluRunner, TreeRunner>;
 
 /// The runners of some steps in turn; there may be fewer, since one may do two steps.
 std::vector<Runner> lay_out(std::vector<Step> steps);

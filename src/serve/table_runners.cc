@@ -111,60 +111,6 @@ void MultilinearRunner::row(const float* in, float* out, float* scratch) const n
   leave_binades(ranges_.data(), lows_.data(), y, num_lattices(), out);
 }
 
-StepLatticeRunner::StepLatticeRunner(GatherStep gather, const CalibratorStep& steps,
-                                     LatticeStep lattices)
-    : lattices_(std::move(lattices)) {
-  for (std::size_t u = 0; u < gather.wires.size(); ++u)
-    steps_.push_back(
-        {static_cast<std::uint32_t>(gather.wires[u]), steps.lo[u], steps.inverse_step[u]});
-  for (const WayBack& back : lattices_.backs) {
-    ranges_.push_back(back.range);
-    lows_.push_back(back.low);
-  }
-}
-
-// The calibrator's table gives fma(u, 2 - 1, 1), and the way back takes 1 off. A u that is so small that
-// u (1 - u) vanishes is 0 by that.
-float StepLatticeRunner::folded(std::size_t lattice, const float* in, std::size_t stride,
-                                float* scratch) const noexcept {
-  const auto size = static_cast<std::size_t>(lattices_.size);
-  float x[kMaxLatticeSize];
-  for (std::size_t d = 0; d < size; ++d) {
-    const UnitStep& step = steps_[lattice * size + d];
-    x[d] = (1 + step.at(in[step.wire * stride])) - 1;
-  }
-  std::copy_n(lattices_.tables.data() + (lattice << size), lattices_.num_vertices(), scratch);
-  return fold_in_place(scratch, lattices_.size, x);
-}
-
-void StepLatticeRunner::tile(const float* in, float* out, float* scratch) const noexcept {
-  const auto size = static_cast<std::size_t>(lattices_.size);
-  for (std::size_t g = 0; g < ranges_.size(); ++g, out += kTile) {
-    float vertices[kTile], between[kTile];
-    answers_of_tile(steps_.data() + g * size, lattices_.size, in, vertices, between);
-    for (std::size_t r = 0; r < kTile; ++r)
-      out[r] = between[r] == 0 ? at_vertex(g, static_cast<std::size_t>(vertices[r]))
-                               : folded(g, in + r, kTile, scratch);
-    leave_binade(ranges_[g], lows_[g], out, kTile);
-  }
-}
-
-void StepLatticeRunner::row(const float* in, float* out, float* scratch) const noexcept {
-  const auto size = static_cast<std::size_t>(lattices_.size);
-  const UnitStep* step = steps_.data();
-  for (std::size_t g = 0; g < ranges_.size(); ++g) {
-    float vertex = 0, between = 0, place = 1;
-    for (std::size_t d = 0; d < size; ++d, ++step, place *= 2) {
-      const float u = step->at(in[step->wire]);
-      vertex += place * u;
-      between += u * (1 - u);
-    }
-    out[g] =
-        between == 0 ? at_vertex(g, static_cast<std::size_t>(vertex)) : folded(g, in, 1, scratch);
-  }
-  leave_binades(ranges_.data(), lows_.data(), out, ranges_.size(), out);
-}
-
 float SimplexRunner::lattice(std::size_t g, const float* in, std::size_t stride) const noexcept {
   double x[kMaxLatticeSize];
   for (int d = 0; d < step_.size; ++d) {

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 
+#include "boost/tree.h"
 #include "core/random.h"
 #include "espalier/error.h"
+#include "layers/trees.h"
 #include "model/builder.h"
 #include "model/model_data.h"
 #include "model/network.h"
+#include "objective/loss.h"
 #include "train/gradient_sum.h"
 
 namespace espalier {
@@ -56,17 +59,18 @@ NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) 
   constexpr std::uint64_t kSampled = 1'000'000, kBytesSampled = 16;
   needed.rest = 24 * kMegabyte + kMegabyte * static_cast<std::uint64_t>(threads) +
                 kBytesSampled * std::min<std::uint64_t>(kSampled, p.train.num_rows);
-  // Each column has a histogram, of half as many leaves as a tree has, and 255 bins of 16 bytes; a thread
-  // has four tiles of all steps; a forest has its leaves.
+  // Each leaf of a tree has a histogram of each column, 255 bins of 16 bytes. A forest has leaves and
+  // questions, as an architecture, as text and as they are run, and orders between leaves.
   if (p.options->trees > 0) {
     const auto trees = static_cast<std::uint64_t>(p.options->trees);
-    const auto depth = static_cast<std::uint64_t>(p.options->tree_depth);
-    const std::uint64_t histograms = p.schema.features.size() * (std::uint64_t{255 * 8} << depth);
-    const std::uint64_t tiles =
-        static_cast<std::uint64_t>(threads) * 4 * sizeof(float) * kTile * trees * depth;
-    needed.rest += std::max(histograms, tiles);
-    needed.network += static_cast<std::uint64_t>(p.options->ensemble) * sizeof(float) * trees
-                      << depth;
+    const auto leaves = static_cast<std::uint64_t>(p.options->tree_leaves);
+    const std::uint64_t columns = p.schema.features.size() + (label.num_levels() > 1 ? 1 : 0);
+    needed.rest += 255 * 16 * columns * leaves;
+    if (!has_curvature(label))  // quantiles of leaves are those of copies
+      needed.rest += sizeof(Lack) * p.train.num_rows * label.num_levels();
+    constexpr std::uint64_t kBytesOfALeaf = 100;
+    needed.network += static_cast<std::uint64_t>(p.options->ensemble) * trees *
+                      (kBytesOfALeaf * leaves + sizeof(Order) * leaf_pairs(leaves));
   }
   // Windows of a quarter of these, four bytes a row.
   if (p.train.num_rows >= p.many_rows) needed.rest += p.many_rows;

@@ -50,16 +50,37 @@ std::vector<Kind> all_kinds() {
   std::vector<Kind> kinds = {
       {"two classes", loans, {.label = "default"}},
       {"offset", loans, {.label = "default", .offset = "debt_ratio"}},
-      {"trees", loans, {.label = "default", .trees = 9, .tree_depth = 3, .tree_share = 0.6}},
+      {"trees", loans, {.label = "default", .trees = 9, .tree_leaves = 6, .tree_share = 0.6}},
       {"trees of claims",
        claims,
        {.label = "claims",
         .exposure = "exposure",
         .loss = Loss::poisson,
         .trees = 9,
-        .tree_depth = 3,
+        .tree_leaves = 6,
         .tree_share = 0.3},
        {"cost"}},
+      {"trees of the median",
+       prices,
+       {.label = "interest",
+        .loss = Loss::absolute_error,
+        .trees = 9,
+        .tree_leaves = 6,
+        .tree_share = 0.7}},
+      {"trees of quantiles",
+       prices,
+       {.label = "interest",
+        .quantile = {0.1, 0.5, 0.9},
+        .trees = 9,
+        .tree_leaves = 12,
+        .tree_share = 0.4}},
+      {"trees of grades",
+       grades,
+       {.label = "grade",
+        .grades = "low<moderate<high<severe",
+        .trees = 9,
+        .tree_leaves = 12,
+        .tree_share = 0.5}},
       {"absolute error", prices, {.label = "interest", .loss = Loss::absolute_error}},
       {"one quantile", prices, {.label = "interest", .quantile = {0.9}}},
       {"quantiles", prices, {.label = "interest", .quantile = {0.1, 0.5, 0.9}}},
@@ -267,7 +288,8 @@ TEST(EveryKindOfLabel, IsProvedAndNoPairFalls) {
     const Certificate proof = verify(model, {.pairs = kPairs});
     EXPECT_TRUE(proof.holds()) << kind.name << ": " << proof.culprits.front();
     EXPECT_EQ(proof.pairs, kind.name == "classes" ? 0u : kPairs) << kind.name;
-    EXPECT_EQ(proof.levels.size(), kind.name == "quantiles" || kind.name == "grades" ? 3u : 0u);
+    const bool has_levels = options.quantile.size() > 1 || !options.grades.empty();
+    EXPECT_EQ(proof.levels.size(), has_levels ? 3u : 0u) << kind.name;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "boost/bins.h"
 #include "core/random.h"
 #include "data/column_wishes.h"
 #include "data/encode.h"
@@ -18,7 +19,6 @@
 #include "model/builder.h"
 #include "objective/fit_label.h"
 #include "objective/label.h"
-#include "objective/loss.h"
 #include "train/presets.h"
 #include "train/share.h"
 #include "train/streams.h"
@@ -165,9 +165,11 @@ Split split_rows(const Source& source, const Label& label, const TrainOptions& o
 
 // Whether trees may be grown beside the networks: why not, or an empty string.
 std::string no_trees_for(const Label& label, std::size_t rows, std::size_t many_rows) {
-  if (label.num_scores() > 1 || !has_curvature(label))
-    return "only for one number or two classes, and neither quantiles nor absolute errors";
-  if (rows >= many_rows) return fmt::format("only below {} rows", many_rows);
+  if (label.has_many_classes()) return "not for classes without an order";
+  if (label.num_levels() > kMostBins) return fmt::format("only for at most {} levels", kMostBins);
+  if (rows * label.num_levels() >= many_rows)
+    return fmt::format("only below {} rows{}", many_rows,
+                       label.num_levels() > 1 ? ", each counted once a level" : "");
   return {};
 }
 

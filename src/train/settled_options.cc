@@ -106,7 +106,7 @@ SettledOptions settle(TrainOptions options, const Label& label,
          continuous_keypoints_for(preset.has_value(), calibrators, rows));
   choose(options.ensemble, 0, preset && rows < 5000 ? recipe.ensemble : 1);
   choose(options.trees, -1, 0);  // prepare() knows whether the table may decide
-  choose(options.tree_depth, 0, rows < 5000 ? 6 : rows < 200'000 ? 8 : 10);
+  choose(options.tree_leaves, 0, rows < 5000 ? 15 : rows < 200'000 ? 31 : 63);
   choose(options.tree_rate, 0.0, 0.1);
   choose(options.tree_share, -1.0, 0.5);
   choose(options.batch_size, 0, batch_size_for(rows, label));

@@ -34,14 +34,15 @@ std::optional<Network> grow_trees(const Prepared& prepared, const Dataset& train
   const Forest forest =
       grow_forest({.objective = &objective,
                    .wires = std::span(wires).first(prepared.schema.features.size()),
+                   .level_wire = wires.size() - 1,
                    .train = &train,
                    .valid = &valid,
-                   .plan = {options.trees, options.tree_depth, options.tree_rate},
+                   .plan = {options.trees, options.tree_leaves, options.tree_rate},
                    .random = random,
                    .pool = &team.pool(),
                    .goes_on = goes_on});
   if (forest.trees.empty() || team.stop_requested()) return std::nullopt;
-  return network_of(forest, wires, options.tree_depth, options.monotone_calibrators);
+  return network_of(forest, wires, options.monotone_calibrators);
 }
 
 std::vector<double> mixed(const std::vector<double>& networks, const std::vector<double>& trees,

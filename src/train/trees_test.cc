@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/effort.h"
@@ -15,6 +18,7 @@
 #include "espalier/metrics.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
+#include "train/train_on.h"
 
 namespace espalier {
 namespace {
@@ -58,12 +62,35 @@ std::string chosen(const TrainResult& result, const std::string& setting) {
   return "nothing";
 }
 
-TEST(Trees, LowerTheErrorOfATableOfJumps) {
+// The same with y cut into three grades.
+Table graded(Table table) {
+  for (float& y : table.columns.back().numbers) y = std::clamp(std::floor(y), 0.0f, 2.0f);
+  return table;
+}
+
+TEST(Trees, LowerTheErrorOfATableOfJumpsForEveryKindOfLabelThatTheyAreFor) {
+  using Change = std::function<void(TrainOptions&)>;
   const Table table = strips(effort(4000, 1000), 1), fresh = strips(1000, 2);
-  const TrainResult without = train(table, plain(0)), with = train(table, plain(-1));
-  EXPECT_LT(error_on(with.model, fresh), 0.8 * error_on(without.model, fresh));
-  EXPECT_EQ(with.model.num_members(), 2);
-  EXPECT_THAT(chosen(with, "tree_share"), HasSubstr("deviations lower than without trees"));
+  const std::pair<double, Change> kinds[] = {
+      {0.8, [](TrainOptions&) {}},
+      {0.9, [](TrainOptions& options) { options.loss = Loss::absolute_error; }},
+      {0.9, [](TrainOptions& options) { options.quantile = {0.9}; }},
+      {0.9,
+       [](TrainOptions& options) {
+         options.quantile = {0.1, 0.5, 0.9};
+       }},
+      {0.9, [](TrainOptions& options) { options.grades = "0<1<2"; }}};
+  for (const auto& [share, change] : kinds) {
+    TrainOptions networks = plain(0), both = plain(-1);
+    for (TrainOptions* options : {&networks, &both}) change(*options);
+    const bool is_graded = !both.grades.empty();
+    const Table &own = is_graded ? graded(table) : table,
+                &judged = is_graded ? graded(fresh) : fresh;
+    const TrainResult without = train(own, networks), with = train(own, both);
+    EXPECT_LT(error_on(with.model, judged), share * error_on(without.model, judged));
+    EXPECT_EQ(with.model.num_members(), 2);
+    EXPECT_THAT(chosen(with, "tree_share"), HasSubstr("deviations lower than without trees"));
+  }
 }
 
 TEST(Trees, AreLeftOutWhereThereIsNothingToLearn) {
@@ -94,12 +121,28 @@ TEST(Trees, AreAsMuchOfTheMeanAsTheirShare) {
 
 TEST(Trees, AreRefusedWhereTheyCannotBeGrown) {
   const Table table = strips(300, 6);
-  TrainOptions options = plain(5);
-  options.quantile = {0.5};
-  EXPECT_THAT(error_of([&] { train(table, options); }),
-              HasSubstr("trees: only for one number or two classes"));
-  options.trees = -1;
-  EXPECT_EQ(train(table, options).options.trees, 0);
+  TrainOptions classes = plain(5);
+  classes.increasing = {};
+  classes.task = Task::classification;
+  const Table words = graded(table);
+  EXPECT_THAT(error_of([&] { train(words, classes); }),
+              HasSubstr("trees: not for classes without an order; found 5, wanted 0"));
+  classes.trees = -1;
+  EXPECT_EQ(train(words, classes).options.trees, 0);
+
+  TrainOptions levels = plain(5);
+  for (int q = 1; q <= 255; ++q) levels.quantile.push_back(q / 256.0);
+  EXPECT_THAT(error_of([&] { train(table, levels); }),
+              HasSubstr("trees: only for at most 254 levels"));
+  levels.quantile = {0.1, 0.5, 0.9};
+  levels.tree_share = 0.5;
+  const auto train_with = [&](std::size_t many_rows) {
+    return train_on({.table = table, .many_rows = many_rows}, levels, {}).options.trees;
+  };
+  const std::size_t rows = 3 * 240;  // a fifth is held out
+  EXPECT_EQ(train_with(rows + 1), 5);
+  EXPECT_THAT(error_of([&] { train_with(rows); }),
+              HasSubstr("trees: only below 720 rows, each counted once a level"));
 }
 
 TEST(Trees, AreGrownAgainAfterAStop) {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "constraints/orders.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace espalier {
+
+namespace {
+
+constexpr int kMaxRounds = 400;
+constexpr double kTolerance = 1e-6;  // of what a round moves, times the largest value
+
+bool hold(std::span<const float> values, std::span<const Order> orders) {
+  return check_orders(values, orders).violations == 0;
+}
+
+}  // namespace
+
+// Orders ascend by `low`, so that whatever reaches a value has reached it before it goes on.
+void finish_orders(std::span<float> values, std::span<const Order> orders) {
+  if (hold(values, orders)) return;
+  std::vector<float> most(values.begin(), values.end()), least = most;
+  for (const auto [low, high] : orders) most[high] = std::max(most[high], most[low]);
+  for (auto order = orders.rbegin(); order != orders.rend(); ++order)
+    least[order->low] = std::min(least[order->low], least[order->high]);
+  // least <= value <= most; halving first cannot overflow, and both halves round monotonically.
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = most[i] == least[i] ? most[i] : 0.5f * most[i] + 0.5f * least[i];
+}
+
+// An order gives back what it moved its two values by in the round before, and moves them anew.
+void project_orders(std::span<float> values, std::span<const Order> orders,
+                    const ChainWeights& weights) {
+  if (hold(values, orders)) return;
+  std::vector<double> exact(values.begin(), values.end()), give;  // by a unit of force
+  double scale = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    give.push_back(1 / weights[i]);
+    scale = std::max(scale, std::fabs(exact[i]));
+  }
+  std::vector<double> forces(orders.size());
+  double farthest = INFINITY;
+  for (int round = 0; round < kMaxRounds && farthest > kTolerance * scale; ++round) {
+    farthest = 0;
+    for (std::size_t k = 0; k < orders.size(); ++k) {
+      const auto [low, high] = orders[k];
+      const double apart =
+          (exact[low] + forces[k] * give[low]) - (exact[high] - forces[k] * give[high]);
+      const double force = std::max(0.0, apart / (give[low] + give[high]));
+      const double moved = force - forces[k];
+      exact[low] -= moved * give[low];
+      exact[high] += moved * give[high];
+      farthest = std::max(farthest, std::fabs(moved) * std::max(give[low], give[high]));
+      forces[k] = force;
+    }
+  }
+  std::ranges::transform(exact, values.begin(),
+                         [](double value) { return static_cast<float>(value); });
+  finish_orders(values, orders);
+}
+
+}  // namespace espalier

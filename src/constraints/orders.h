@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Projection of values onto a list of orders between them:
+//
+//   argmin_x  sum_i w_i (x_i - values_i)^2   subject to   x_low <= x_high for every order
+//
+// by Dykstra's method, one order after another. What its last round leaves open, and rounding to
+// floats, is set right by maxima and minima along the orders, which land exactly.
+#pragma once
+
+#include <span>
+
+#include "constraints/chain.h"
+#include "constraints/inequalities.h"
+
+namespace espalier {
+
+// Values are finite, and orders ascend by `low`, as they do where they are listed one value after
+// another. The inequalities hold exactly afterwards; values for which they do stay as they are.
+void project_orders(std::span<float> values, std::span<const Order> orders,
+                    const ChainWeights& weights = {});
+
+// Every value halfway between the largest of those that may not lie above it and the least of those
+// that may not lie below. Exact, but not near: a finish.
+void finish_orders(std::span<float> values, std::span<const Order> orders);
+
+}  // namespace espalier

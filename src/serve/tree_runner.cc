@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "serve/runners.h"
+
+namespace espalier {
+
+namespace {
+
+// The rows of a tile by the code that they have on one wire: two floats of scratch for each code, which
+// are 0 before and after.
+class RowsByCode {
+ public:
+  RowsByCode(const float* in, float* scratch) : scratch_(scratch) {
+    for (std::size_t r = 0; r < kTile; ++r) {
+      const auto code = static_cast<std::size_t>(in[r]);
+      const Answers before = rows(code);
+      if (before == 0) codes_[count_++] = code;
+      set(code, before | Answers{1} << r);
+    }
+  }
+  ~RowsByCode() {
+    for (std::size_t i = 0; i < count_; ++i) set(codes_[i], 0);
+  }
+  RowsByCode(const RowsByCode&) = delete;
+  RowsByCode& operator=(const RowsByCode&) = delete;
+
+  Answers of(const WordSet& words) const {
+    Answers answers = 0;
+    for (std::size_t i = 0; i < count_; ++i)
+      answers |= rows(codes_[i]) & (words.has(codes_[i]) ? ~Answers{0} : 0);
+    return answers;
+  }
+
+ private:
+  Answers rows(std::size_t code) const {
+    Answers rows;
+    std::memcpy(&rows, scratch_ + 2 * code, sizeof rows);
+    return rows;
+  }
+  void set(std::size_t code, Answers rows) { std::memcpy(scratch_ + 2 * code, &rows, sizeof rows); }
+
+  float* scratch_;
+  std::size_t count_ = 0;
+  std::size_t codes_[kTile];
+};
+
+}  // namespace
+
+TreeRunner::TreeRunner(TreeStep step, std::vector<WordSet> sets)
+    : step_(std::move(step)), sets_(std::move(sets)), tiles_(step_.plan) {
+  for (const WordSet& set : sets_) num_codes_ = std::max(num_codes_, set.num_codes);
+}
+
+// Wire -1 - i is set i, so that they come first in asked(), the last one at its front.
+void TreeRunner::find_words(const float* in, float* answers, float* scratch) const noexcept {
+  std::fill_n(scratch, 2 * num_codes_, 0.0f);
+  for (std::size_t i = sets_.size(); i > 0;) {
+    const std::size_t wire = sets_[i - 1].wire;
+    const RowsByCode by_code(in + wire * kTile, scratch);
+    for (; i > 0 && sets_[i - 1].wire == wire; --i, answers += 2) {
+      const Answers own = by_code.of(sets_[i - 1]);
+      std::memcpy(answers, &own, sizeof own);
+    }
+  }
+}
+
+void TreeRunner::tile(const float* in, float* out, float* scratch) const noexcept {
+  const std::size_t count = tiles_.asked().size();
+  find_words(in, scratch, scratch + 2 * count);
+  answers_of_tile(tiles_.asked().data() + sets_.size(), count - sets_.size(), in,
+                  scratch + 2 * sets_.size());
+  tiles_.run(scratch, step_.leaves.data(), out);
+}
+
+void TreeRunner::row(const float* in, float* out, float*) const noexcept {
+  for (std::size_t g = 0; g < step_.num_outputs(); ++g) {
+    std::int32_t at = step_.plan.roots[g];
+    while (at >= 0) {
+      const TreeQuestion& question = step_.plan.questions[static_cast<std::size_t>(at)];
+      bool is_above;
+      if (question.wire >= 0) {
+        is_above = in[question.wire] > question.above;
+      } else {
+        const WordSet& set = sets_[static_cast<std::size_t>(~question.wire)];
+        is_above = set.has(static_cast<std::size_t>(in[set.wire]));
+      }
+      at = question.next[is_above ? 1 : 0];
+    }
+    out[g] = step_.leaves[static_cast<std::size_t>(~at)];
+  }
+}
+
+}  // namespace espalier
