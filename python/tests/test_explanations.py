@@ -24,7 +24,7 @@ def test_shares_sum_to_the_difference_and_scores_are_those_of_predict(risk, loan
     np.testing.assert_array_equal(found.scores, model.predict(loans, output="score"))
     np.testing.assert_allclose(found.shares.sum(axis=1), found.scores - found.baselines, atol=1e-5)
     assert found.columns == model.feature_names and not found.errors.any()
-    drawn = model.explain(loans, exact_columns=0, permutations=40, random_state=3)
+    drawn = model.explain(loans, exact_columns=0, permutations=200, random_state=3)
     np.testing.assert_allclose(drawn.shares.sum(axis=1), found.shares.sum(axis=1), atol=1e-5)
     assert (np.abs(drawn.shares - found.shares) <= 8 * drawn.errors + 1e-5).all()
 

@@ -9,6 +9,10 @@ namespace espalier {
 
 namespace {
 
+// Where a question cuts what lies between two rows: near the middle, but where cells with few digits do
+// not lie, which would be on either side by a rounding.
+constexpr float kBetween = 0.5147f;
+
 // What a calibrator makes of its column.
 struct Reading {
   std::size_t wire = 0;
@@ -40,7 +44,7 @@ Question question_of(const TreeSplit& split, const ColumnBins& column, const Wir
   } else {
     for (int k = 0; k < wire.keypoints; ++k) table.push_back(static_cast<float>(k) / last);
     const float low = column.largest[right - 1] / last, high = column.least[right] / last;
-    question.above = low + (high - low) / 2;
+    question.above = low + (high - low) * kBetween;
   }
   if (wire.learns_missing) table.push_back(missing);
   return question;
