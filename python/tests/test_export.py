@@ -87,6 +87,18 @@ def test_onnx_holds_on_a_hundred_thousand_rows(fitted, tmp_path):
     assert_close(fitted.model_, hostile(fresh, random), tmp_path / "model.onnx")
 
 
+# Rows with the cells of training, and so on the same side of each question in any arithmetic.
+@pytest.mark.filterwarnings("ignore::espalier.Warning")
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_onnx_has_the_trees(share, tmp_path):
+    loans = pd.DataFrame(espalier.simulate(rows=2000, seed=1, missing=0.1))
+    y = loans.pop("default")
+    model = espalier.MonotonicClassifier(monotonic_cst=DIRECTIONS, trees=30, tree_leaves=20,
+                                         tree_share=share, epochs=1).fit(loans, y).model_
+    assert model.verify(pairs=1000).holds
+    assert_close(model, loans, tmp_path / "model.onnx")
+
+
 @pytest.mark.filterwarnings("ignore::espalier.Warning")
 def test_onnx_knows_numbers_as_labels_ordered_words_and_columns_called_like_outputs(tmp_path):
     random = np.random.default_rng(4)

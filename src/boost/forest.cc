@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "layers/trees.h"
@@ -24,7 +23,11 @@ constexpr double kForgotten = 0.02;
 // Of the logarithm of an amount: where nearly all of it lies in few rows, Newton's step is the whole
 // ratio and not its logarithm.
 constexpr double kLongestLogStep = 4;
-constexpr std::size_t kMostParameters = std::size_t{1} << 24;  // of a forest as a network
+
+// To the larger one; a NaN stays.
+void raise(float& most, float value) {
+  if (!(value <= most)) most = value;
+}
 
 // The largest of some numbers becomes 2^29 to 2^30 units, so that 2^33 of them can be added.
 double unit_for(float largest) {
@@ -82,7 +85,7 @@ class Grove {
       valid_.fade(kept(), *in_.pool);
       Tree tree = next_tree(in_.random.split(trees.size()));
       parameters += parameters_of(tree);
-      pairs += leaf_pairs(tree.values.size());
+      if (fades(tree)) pairs += leaf_pairs(tree.values.size());
       if (tree.splits.empty() || parameters > kMostParameters || pairs > kMaxLeafPairs) break;
       train_.add(tree, fades(tree), train_bins_, *in_.pool);
       valid_.add(tree, fades(tree), valid_bins_, *in_.pool);
@@ -173,8 +176,8 @@ class Grove {
         slopes_[r] = weight * value.gradient;
         curvatures_[r] = weight * (lacks_.empty() ? value.curvature : 1);
         if (!lacks_.empty()) lacks_[r] = lack_of(train_[r], row, weight);
-        slope = std::max(slope, std::abs(slopes_[r]));
-        curvature = std::max(curvature, curvatures_[r]);
+        raise(slope, std::abs(slopes_[r]));
+        raise(curvature, curvatures_[r]);
       }
     });
     Growth growth{.leaves = in_.plan.leaves,

@@ -24,6 +24,9 @@ struct Forest {
   std::vector<Tree> trees;
 };
 
+/// About as many numbers as a forest may have: it ends before.
+inline constexpr std::size_t kMostParameters = std::size_t{1} << 24;
+
 struct ForestPlan {
   int trees = 0;    // at most
   int leaves = 31;  // of a tree, at most

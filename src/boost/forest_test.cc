@@ -148,7 +148,6 @@ TEST(Bins, EveryCellLiesWithinItsBinAndBinsAreInOrder) {
   }
 }
 
-// The network interpolates between two training rows only where no training row lies.
 TEST(ForestNetwork, GivesEveryTrainingRowTheSumOfItsLeaves) {
   for (const Loss loss : kLosses) {
     for (const int leaves : {2, 7, 40}) {
@@ -185,6 +184,26 @@ TEST(ForestNetwork, MeetsEveryInequalityOfItsMonotoneColumns) {
       EXPECT_GT(inequalities, 0u);
     }
   }
+}
+
+// So that trees grow under every order that their network will be checked for.
+TEST(ForestNetwork, AsksForNoOrderThatItsTreesWereGrownWithout) {
+  std::size_t count = 0;
+  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(40, 8); ++seed) {
+    const Rows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
+    const Forest forest = grown(rows, kNoRows, 10, 2 + static_cast<int>(seed * seed % 60), 1);
+    for (const auto calibrators : {MonotoneCalibrators::required, MonotoneCalibrators::all}) {
+      const Network network = network_of(forest, rows.wires, calibrators);
+      for (std::size_t g = 0; g < forest.trees.size(); ++g) {
+        const std::vector<Order> known = leaf_orders(forest.trees[g], forest.columns);
+        for (const Order& order : network.layer(2).inequalities(static_cast<int>(g)).orders) {
+          EXPECT_TRUE(std::ranges::find(known, order) != known.end());
+          ++count;
+        }
+      }
+    }
+  }
+  EXPECT_GT(count, 1000u);
 }
 
 TEST(Forest, IsTheSameForAnyNumberOfThreads) {

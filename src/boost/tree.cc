@@ -17,7 +17,7 @@ constexpr std::size_t kRowsOfATask = 16384;
 // Draws the order of rare words to that of their leaf, in units of the pull.
 constexpr double kPullOfWords = 3;
 
-// The least value v of some rows at which the sum of their quantile losses is least. The slope at v is
+// A value v of some rows at which the sum of their quantile losses is least. The slope at v is
 // the weight of the rows below it, less what the shares of all want there.
 double quantile_of(std::vector<Lack> lacks) {
   double wanted = 0, below = 0;
@@ -301,7 +301,7 @@ Tree TreeGrower::finished() {
 
 void TreeGrower::set_values(const std::vector<std::size_t>& leaf_order, Tree& tree) const {
   tree.values.resize(leaf_order.size());
-  std::vector<float> weights(leaf_order.size());
+  std::vector<double> rooms(leaf_order.size());
   pool_.run(static_cast<int>(leaf_order.size()), [&](int index) {
     const auto i = static_cast<std::size_t>(index);
     const Leaf& leaf = leaves_[leaf_order[i]];
@@ -309,9 +309,13 @@ void TreeGrower::set_values(const std::vector<std::size_t>& leaf_order, Tree& tr
     for (std::size_t k = leaf.begin; k < leaf.end; ++k)
       sums += {rows_[k].newton.slope, rows_[k].newton.curvature};
     tree.values[i] = static_cast<float>(growth_.rate * step_of(leaf, sums));
-    weights[i] = static_cast<float>(room(sums) * room(sums));
+    rooms[i] = room(sums);
   });
   // ChainWeights are roots of what they are given.
+  const double largest = std::ranges::max(rooms);
+  std::vector<float> weights;
+  for (const double own : rooms)
+    weights.push_back(static_cast<float>((own / largest) * (own / largest)));
   project_orders(tree.values, leaf_orders(tree, columns_), {.variance = weights.data()});
 }
 

@@ -23,7 +23,6 @@
 
 #include "boost/bins.h"
 #include "constraints/inequalities.h"
-#include "core/random.h"
 #include "core/thread_pool.h"
 #include "espalier/architecture.h"
 

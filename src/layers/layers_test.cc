@@ -232,7 +232,6 @@ TEST(Wiring, GradientsMatchFiniteDifferences) {
   check_layer(Relu(inner_wires(4, 1)), random, -1, 1);
 }
 
-// Penalties are differentiable: their gradient is that of the sums of squares they stand for.
 // Trees of at most so many questions on the way to a leaf, which compare with halves of whole numbers.
 std::vector<TreeNode> random_nodes(int num_wires, int depth, Random& random) {
   if (depth == 0 || random.below(5) == 0) return {TreeNode{}};
@@ -315,6 +314,7 @@ TEST(Trees, OrdersAreThoseOfAllPairsOfRows) {
   }
 }
 
+// Penalties are differentiable: their gradient is that of the sums of squares they stand for.
 TEST(Penalties, CalibratorsPenaliseStepsAndBends) {
   const Calibrators layer(inner_wires(1, 0), {.keypoints = 4, .range = Range{0, 1}});
   const std::vector<float> b = {0.0f, 0.5f, 0.6f, 0.2f};

@@ -20,10 +20,17 @@ struct TreeQuestion {
   std::int32_t next[2] = {};
 };
 
-/// Trees as they are run. Leaves are counted through all of them.
+/// The nodes of each tree.
+std::vector<std::span<const TreeNode>> trees_of(std::span<const TreeNode> nodes);
+
+/// One more than there are questions.
+inline std::size_t num_leaves(std::span<const TreeNode> tree) { return (tree.size() + 1) / 2; }
+
+/// Trees as they are run. Questions and leaves are counted through all of them, as they are read.
 struct TreePlan {
   std::vector<TreeQuestion> questions;
   std::vector<std::int32_t> roots;  // of each tree: a question, or a leaf as in `next`
+  std::vector<std::size_t> leaves;  // how many each tree has
 
   explicit TreePlan(std::span<const TreeNode> nodes = {});
 

@@ -32,14 +32,9 @@ class TreeTiles {
     std::uint32_t answer;  // of asked()
     std::uint32_t to[2];
   };
-  struct Tree {
-    std::size_t forks;
-    std::size_t leaves;
-  };
-
   std::vector<TreeQuestion> asked_;
-  std::vector<Fork> forks_;  // of one tree after another
-  std::vector<Tree> trees_;
+  std::vector<Fork> forks_;          // of one tree after another
+  std::vector<std::size_t> leaves_;  // of each tree
 };
 
 }  // namespace espalier

@@ -17,14 +17,16 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // What leads to a leaf: lo < wire <= hi.
 struct Stretch {
   int wire;
+  bool is_monotone;
   float lo = -kInfinity;
   float hi = kInfinity;
 };
 using Path = std::vector<Stretch>;  // by wire
 
-void narrow(Path& path, const TreeNode& question, bool is_above) {
+void narrow(Path& path, const TreeNode& question, bool is_monotone, bool is_above) {
   auto at = std::ranges::lower_bound(path, question.wire, {}, &Stretch::wire);
-  if (at == path.end() || at->wire != question.wire) at = path.insert(at, {question.wire});
+  if (at == path.end() || at->wire != question.wire)
+    at = path.insert(at, {question.wire, is_monotone});
   if (is_above) {
     at->lo = std::max(at->lo, question.above);
   } else {
@@ -33,7 +35,8 @@ void narrow(Path& path, const TreeNode& question, bool is_above) {
 }
 
 // The paths to the leaves of a tree.
-std::vector<Path> paths_of(std::span<const TreeNode> tree) {
+std::vector<Path> paths_of(std::span<const TreeNode> tree,
+                           const std::function<bool(int)>& is_monotone) {
   std::vector<Path> paths, waiting = {{}};  // the last of those that wait is the next to be read
   for (const TreeNode& node : tree) {
     Path path = std::move(waiting.back());
@@ -42,61 +45,45 @@ std::vector<Path> paths_of(std::span<const TreeNode> tree) {
       paths.push_back(std::move(path));
       continue;
     }
-    narrow(waiting.emplace_back(path), node, true);
-    narrow(path, node, false);
+    const bool monotone = is_monotone(node.wire);
+    narrow(waiting.emplace_back(path), node, monotone, true);
+    narrow(path, node, monotone, false);
     waiting.push_back(std::move(path));
   }
   return paths;
 }
 
 // Whether a row on the first path comes onto the second one when monotone wires rise, or do not move.
-bool leads(const Path& from, const Path& to, const std::function<bool(int)>& is_monotone) {
+bool leads(const Path& from, const Path& to) {
   auto a = from.begin(), b = to.begin();
   while (a != from.end() && b != to.end()) {
     if (a->wire != b->wire) {
       ++(a->wire < b->wire ? a : b);
       continue;
     }
-    const float least = is_monotone(a->wire) ? a->lo : std::max(a->lo, b->lo);
-    const float most = is_monotone(a->wire) ? b->hi : std::min(a->hi, b->hi);
+    const float least = a->is_monotone ? a->lo : std::max(a->lo, b->lo);
+    const float most = a->is_monotone ? b->hi : std::min(a->hi, b->hi);
     if (!(least < most)) return false;
     ++a, ++b;
   }
   return true;
 }
 
-// One tree after another: visit(tree) with its nodes.
-template <class Visitor>
-void for_each_tree(std::span<const TreeNode> nodes, const Visitor& visit) {
-  std::size_t begin = 0, left = 1;
-  for (std::size_t n = 0; n < nodes.size(); ++n) {
-    left = nodes[n].is_leaf() ? left - 1 : left + 1;
-    if (left > 0) continue;
-    visit(nodes.subspan(begin, n + 1 - begin));
-    begin = n + 1;
-    left = 1;
-  }
-}
-
 }  // namespace
 
-std::vector<std::size_t> leaf_counts(std::span<const TreeNode> nodes) {
-  std::vector<std::size_t> counts;
-  for_each_tree(nodes,
-                [&](std::span<const TreeNode> tree) { counts.push_back((tree.size() + 1) / 2); });
-  return counts;
+bool asks_monotone(std::span<const TreeNode> tree, const std::function<bool(int)>& is_monotone) {
+  return std::ranges::any_of(
+      tree, [&](const TreeNode& node) { return !node.is_leaf() && is_monotone(node.wire); });
 }
 
 std::vector<Order> leaf_orders(std::span<const TreeNode> tree,
                                const std::function<bool(int)>& is_monotone) {
   std::vector<Order> orders;
-  const bool may_fall = std::ranges::any_of(
-      tree, [&](const TreeNode& node) { return !node.is_leaf() && is_monotone(node.wire); });
-  if (!may_fall) return orders;
-  const std::vector<Path> paths = paths_of(tree);
+  if (!asks_monotone(tree, is_monotone)) return orders;
+  const std::vector<Path> paths = paths_of(tree, is_monotone);
   for (std::uint32_t low = 0; low < paths.size(); ++low) {
     for (std::uint32_t high = low + 1; high < paths.size(); ++high) {
-      if (leads(paths[low], paths[high], is_monotone)) orders.push_back({low, high});
+      if (leads(paths[low], paths[high])) orders.push_back({low, high});
     }
   }
   return orders;
@@ -107,17 +94,14 @@ Trees::Trees(std::vector<Wire> inputs, std::span<const TreeNode> nodes, OutputBo
   const auto is_monotone = [&](int wire) {
     return this->inputs()[static_cast<std::size_t>(wire)].monotone;
   };
-  for_each_tree(nodes, [&](std::span<const TreeNode> tree) {
-    const std::size_t num_leaves = (tree.size() + 1) / 2;
-    add_unit(num_leaves);
+  for (const std::span<const TreeNode> tree : trees_of(nodes)) {
+    add_unit(num_leaves(tree));
     if (bounds == OutputBounds::unit_interval)
-      require(Bounds{.count = num_leaves, .lo = 0, .hi = 1});
+      require(Bounds{.count = num_leaves(tree), .lo = 0, .hi = 1});
     for (const Order& order : leaf_orders(tree, is_monotone)) require(order);
-    const bool asks_monotone = std::ranges::any_of(
-        tree, [&](const TreeNode& node) { return !node.is_leaf() && is_monotone(node.wire); });
-    outputs_.push_back(
-        {.monotone = asks_monotone, .in_unit = bounds == OutputBounds::unit_interval});
-  });
+    outputs_.push_back({.monotone = asks_monotone(tree, is_monotone),
+                        .in_unit = bounds == OutputBounds::unit_interval});
+  }
 }
 
 void Trees::evaluate(const float* params, const double* in, double* out) const {

@@ -24,13 +24,13 @@
 
 namespace espalier {
 
-/// Of leaves of the same tree that may have to be in order, in all trees of a layer.
+/// Of leaves of the same tree, in all trees of a layer that ask for monotone wires.
 inline constexpr std::size_t kMaxLeafPairs = std::size_t{1} << 24;
 
 inline constexpr std::size_t leaf_pairs(std::size_t leaves) { return leaves * (leaves - 1) / 2; }
 
-/// The leaves of each tree.
-std::vector<std::size_t> leaf_counts(std::span<const TreeNode> nodes);
+/// Whether a tree asks for a monotone wire.
+bool asks_monotone(std::span<const TreeNode> tree, const std::function<bool(int)>& is_monotone);
 
 /// What must hold between the leaves of one tree, counted from its first.
 std::vector<Order> leaf_orders(std::span<const TreeNode> tree,

@@ -148,7 +148,7 @@ TEST(Architecture, RefusesWhatCannotBeBuiltBeforeAllocatingIt) {
   std::string trees = tree.substr(6);  // of 256 leaves
   for (int count = 1; count < 600; ++count) trees += "," + tree.substr(6);
   EXPECT_THAT(error_of("tree(" + trees + ") sum", number_wires(5, 1)),
-              HasSubstr("pairs of leaves, at most"));
+              HasSubstr("pairs of leaves in trees that ask for monotone wires, at most"));
 }
 
 TEST(Architecture, DrawsNoMoreWiresThanParametersAreAllowed) {

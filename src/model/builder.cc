@@ -344,18 +344,24 @@ class Builder {
   void add_tree(const LayerSpec& spec) {
     require_numbers();
     std::size_t pairs = 0;
-    for (const std::size_t leaves : leaf_counts(spec.nodes)) {
-      if (leaves > kMaxLeaves)
-        fail(fmt::format("a tree has {} leaves, at most {} are allowed", leaves, kMaxLeaves));
-      pairs += leaf_pairs(leaves);
-      charge(leaves);
-    }
-    if (pairs > kMaxLeafPairs)
-      fail(fmt::format("{} pairs of leaves, at most {} are allowed", pairs, kMaxLeafPairs));
     for (const TreeNode& node : spec.nodes) {
       if (node.wire >= num_wires())
         fail(fmt::format("no wire {}: {} arrive, counted from 0", node.wire, num_wires()));
     }
+    const auto is_monotone = [&](int wire) {
+      return wires_[static_cast<std::size_t>(wire)].monotone;
+    };
+    for (const std::span<const TreeNode> tree : trees_of(spec.nodes)) {
+      const std::size_t leaves = num_leaves(tree);
+      if (leaves > kMaxLeaves)
+        fail(fmt::format("a tree has {} leaves, at most {} are allowed", leaves, kMaxLeaves));
+      if (asks_monotone(tree, is_monotone)) pairs += leaf_pairs(leaves);
+      charge(leaves);
+    }
+    if (pairs > kMaxLeafPairs)
+      fail(fmt::format(
+          "{} pairs of leaves in trees that ask for monotone wires, at most {} are allowed", pairs,
+          kMaxLeafPairs));
     push(spec, std::make_unique<Trees>(wires_, spec.nodes, bounds()));
   }
 

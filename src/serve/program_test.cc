@@ -351,6 +351,37 @@ TEST(Program, ManyLatticesGiveTheBitsOfTheFormulas) {
   }
 }
 
+// More words than a set has bits in one place, several tables for each column, a table that questions
+// compare with several numbers, and trees without a question.
+TEST(Program, TreesThatAskForWordsGiveTheBitsOfTheFormulas) {
+  for (std::uint64_t seed = 1; seed <= effort(60u, 12u); ++seed) {
+    Random random(seed);
+    Schema schema = random_schema(random);
+    for (const std::size_t words : {63, 64, 65, 200}) {
+      Feature feature{.name = fmt::format("words{}", words), .kind = FeatureKind::category};
+      for (std::size_t w = 0; w < words; ++w) feature.words.push_back(fmt::format("w{}", w));
+      feature.shares = std::vector<float>(words, 1.0f / static_cast<float>(words));
+      schema.features.push_back(std::move(feature));
+    }
+    schema.pairs.clear();
+    const std::size_t num_features = schema.features.size(), tables = 30;
+    std::vector<std::size_t> readings;
+    for (std::size_t i = 0; i < tables; ++i)
+      readings.push_back(num_features - 1 - i % std::min<std::size_t>(num_features, 6));
+    std::vector<std::string> trees = {"_"};
+    for (int g = 0; g < 20; ++g) trees.push_back(random_tree(tables, 6, random));
+    const std::string text = fmt::format("gather({}) cal(2) tree({}) sum", fmt::join(readings, ","),
+                                         fmt::join(trees, ","));
+    auto data = std::make_shared<ModelData>();
+    data->schema = schema;
+    data->members.push_back(
+        random_network(schema, data->calibrators, text, random.split(1), random));
+    data->members.push_back(random_network(
+        schema, data->calibrators, "gather(0) cal(2) tree(_,_) sum", random.split(2), random));
+    expect_bits_by_hand(compile(Model(std::move(data))), random_rows(schema, 150, random), text);
+  }
+}
+
 TEST(Program, IsAValueWithoutTheModel) {
   Random random(7);
   Wires rows;

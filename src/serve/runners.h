@@ -166,8 +166,9 @@ class TreeRunner {
   void find_words(const float* in, float* answers, float* scratch) const noexcept;
 
   TreeStep step_;
-  std::vector<WordSet> sets_;  // by wire
+  std::vector<WordSet> sets_;
   TreeTiles tiles_;
+  std::size_t num_sets_asked_ = 0;
   std::size_t num_codes_ = 0;  // of the largest set
 };
 

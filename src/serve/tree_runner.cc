@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "serve/runners.h"
 
@@ -8,23 +9,18 @@ namespace espalier {
 
 namespace {
 
-// The rows of a tile by the code that they have on one wire: two floats of scratch for each code, which
-// are 0 before and after.
+// The rows of a tile by the code that they have on one wire, in two floats of scratch for each code.
 class RowsByCode {
  public:
   RowsByCode(const float* in, float* scratch) : scratch_(scratch) {
+    for (std::size_t r = 0; r < kTile; ++r) set(code_of(in[r]), 0);
     for (std::size_t r = 0; r < kTile; ++r) {
-      const auto code = static_cast<std::size_t>(in[r]);
+      const std::size_t code = code_of(in[r]);
       const Answers before = rows(code);
       if (before == 0) codes_[count_++] = code;
       set(code, before | Answers{1} << r);
     }
   }
-  ~RowsByCode() {
-    for (std::size_t i = 0; i < count_; ++i) set(codes_[i], 0);
-  }
-  RowsByCode(const RowsByCode&) = delete;
-  RowsByCode& operator=(const RowsByCode&) = delete;
 
   Answers of(const WordSet& words) const {
     Answers answers = 0;
@@ -34,6 +30,7 @@ class RowsByCode {
   }
 
  private:
+  static std::size_t code_of(float cell) { return static_cast<std::size_t>(cell); }
   Answers rows(std::size_t code) const {
     Answers rows;
     std::memcpy(&rows, scratch_ + 2 * code, sizeof rows);
@@ -50,27 +47,29 @@ class RowsByCode {
 
 TreeRunner::TreeRunner(TreeStep step, std::vector<WordSet> sets)
     : step_(std::move(step)), sets_(std::move(sets)), tiles_(step_.plan) {
+  for (const TreeQuestion& question : tiles_.asked()) num_sets_asked_ += question.wire < 0 ? 1 : 0;
   for (const WordSet& set : sets_) num_codes_ = std::max(num_codes_, set.num_codes);
 }
 
-// Wire -1 - i is set i, so that they come first in asked(), the last one at its front.
+// Questions about sets come first in asked(), those about the same column one after another.
 void TreeRunner::find_words(const float* in, float* answers, float* scratch) const noexcept {
-  std::fill_n(scratch, 2 * num_codes_, 0.0f);
-  for (std::size_t i = sets_.size(); i > 0;) {
-    const std::size_t wire = sets_[i - 1].wire;
-    const RowsByCode by_code(in + wire * kTile, scratch);
-    for (; i > 0 && sets_[i - 1].wire == wire; --i, answers += 2) {
-      const Answers own = by_code.of(sets_[i - 1]);
-      std::memcpy(answers, &own, sizeof own);
-    }
+  std::optional<RowsByCode> by_code;
+  const WordSet* before = nullptr;
+  for (std::size_t i = 0; i < num_sets_asked_; ++i, answers += 2) {
+    const WordSet& set = sets_[static_cast<std::size_t>(~tiles_.asked()[i].wire)];
+    if (before == nullptr || before->wire != set.wire)
+      by_code.emplace(in + set.wire * kTile, scratch);
+    before = &set;
+    const Answers own = by_code->of(set);
+    std::memcpy(answers, &own, sizeof own);
   }
 }
 
 void TreeRunner::tile(const float* in, float* out, float* scratch) const noexcept {
   const std::size_t count = tiles_.asked().size();
   find_words(in, scratch, scratch + 2 * count);
-  answers_of_tile(tiles_.asked().data() + sets_.size(), count - sets_.size(), in,
-                  scratch + 2 * sets_.size());
+  answers_of_tile(tiles_.asked().data() + num_sets_asked_, count - num_sets_asked_, in,
+                  scratch + 2 * num_sets_asked_);
   tiles_.run(scratch, step_.leaves.data(), out);
 }
 

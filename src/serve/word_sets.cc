@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/word_sets.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 namespace espalier {
@@ -25,46 +27,39 @@ WordSet set_of(std::size_t wire, const CellTable& cell, float above) {
 }  // namespace
 
 CodeTrees ask_codes(const GatherStep& gather, const CellStep& cells, TreeStep trees) {
+  // Of each table that all questions compare with the same number, this number.
+  std::vector<std::optional<float>> above(cells.cells.size());
+  std::vector<bool> passes;
+  for (const CellTable& cell : cells.cells)
+    passes.push_back(cell.kind == CellTable::Kind::category);
+  for (const TreeQuestion& question : trees.plan.questions) {
+    const auto table = static_cast<std::size_t>(question.wire);
+    if (above[table].value_or(question.above) != question.above) passes[table] = false;
+    above[table] = question.above;
+  }
   CodeTrees made;
   const auto add_wire = [&](std::size_t from, const CellTable& cell) {
     made.gather.wires.push_back(from);
     made.cells.cells.push_back(cell);
     return made.gather.wires.size() - 1;
   };
-  std::vector<std::size_t> wires(cells.cells.size());
-  std::map<std::size_t, std::size_t> codes;  // the wire of a column's code
-  for (std::size_t i = 0; i < cells.cells.size(); ++i) {
-    const std::size_t column = gather.wires[i];
-    if (cells.cells[i].kind != CellTable::Kind::category) {
-      wires[i] = add_wire(column, cells.cells[i]);
-    } else {
-      const auto [at, is_new] = codes.try_emplace(column, 0);
-      if (is_new) at->second = add_wire(column, CellTable());
-      wires[i] = at->second;
+  std::vector<std::size_t> by_column(passes.size());
+  std::iota(by_column.begin(), by_column.end(), std::size_t{0});
+  std::ranges::stable_sort(by_column, {}, [&](std::size_t i) { return gather.wires[i]; });
+  std::vector<std::int32_t> wires(passes.size());  // of each table, or its set as ~number
+  std::map<std::size_t, std::size_t> codes;        // the wire of a column's code
+  for (const std::size_t i : by_column) {
+    if (!passes[i]) {
+      wires[i] = static_cast<std::int32_t>(add_wire(gather.wires[i], cells.cells[i]));
+      continue;
     }
+    const auto [at, is_new] = codes.try_emplace(gather.wires[i], 0);
+    if (is_new) at->second = add_wire(gather.wires[i], CellTable());
+    wires[i] = ~static_cast<std::int32_t>(made.sets.size());
+    made.sets.push_back(set_of(at->second, cells.cells[i], above[i].value_or(0)));
   }
-  // The sets that are asked for, and their numbers: by wire, then by table and number.
-  std::map<std::tuple<std::size_t, std::int32_t, float>, std::int32_t> sets;
-  const auto is_category = [&](const TreeQuestion& question) {
-    return cells.cells[static_cast<std::size_t>(question.wire)].kind == CellTable::Kind::category;
-  };
-  const auto key_of = [&](const TreeQuestion& question) {
-    return std::tuple(wires[static_cast<std::size_t>(question.wire)], question.wire,
-                      question.above);
-  };
-  for (const TreeQuestion& question : trees.plan.questions) {
-    if (is_category(question)) sets.emplace(key_of(question), 0);
-  }
-  for (auto& [key, number] : sets) {
-    const auto [wire, table, above] = key;
-    number = ~static_cast<std::int32_t>(made.sets.size());
-    made.sets.push_back(set_of(wire, cells.cells[static_cast<std::size_t>(table)], above));
-  }
-  for (TreeQuestion& question : trees.plan.questions) {
-    question.wire = is_category(question)
-                        ? sets.at(key_of(question))
-                        : static_cast<std::int32_t>(wires[static_cast<std::size_t>(question.wire)]);
-  }
+  for (TreeQuestion& question : trees.plan.questions)
+    question.wire = wires[static_cast<std::size_t>(question.wire)];
   made.trees = std::move(trees);
   return made;
 }

@@ -23,7 +23,7 @@ struct WordSet {
 
 /// Of `gather cal tree`: the gather and the tables without those of categories, whose codes pass once,
 /// and trees whose questions about wire -1 - i are whether sets[i] has the row's code. Sets of the same
-/// wire stand together.
+/// column stand together. A table that questions compare with several numbers stays a table.
 struct CodeTrees {
   GatherStep gather;
   CellStep cells;

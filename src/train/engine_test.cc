@@ -40,6 +40,25 @@ class Engines : public testing::Test {
  protected:
   EngineInput input() { return {&prepared.options, &objective, 20, &team}; }
 
+  // Twenty steps on the same batch.
+  void expect_steps(const Prepared& own) {
+    Student student(own, 3);
+    const Objective own_objective{own.schema.label, own.train};
+    Engine engine({&own.options, &own_objective, 20, &team}, {{&student.network, &student.adam}});
+    const std::vector<Batch> again(20, student.batches.batch(0));
+    std::vector<double> losses;
+    for (const Batch& batch : again) {
+      LossSum sum;
+      const std::vector<Batch> run = {batch};
+      engine.run({&run, 1}, {&sum, 1});
+      losses.push_back(sum.loss / sum.weight);
+    }
+    EXPECT_LT(losses.back(), losses.front());
+    check_network(
+        student.network, [](const std::string& culprit) { ADD_FAILURE() << culprit; },
+        [](int, const Check&) {});
+  }
+
   Table table = simulate({.rows = 900, .numbers = 4, .categories = 1});
   Prepared prepared = prepare({.table = table},
                               {.label = "default",
@@ -91,21 +110,17 @@ TEST_F(Engines, SeveralNetworksTrainAsEachAlone) {
   }
 }
 
-TEST_F(Engines, AStepLowersTheLossOfItsBatchAndKeepsTheInequalities) {
-  Student student(prepared, 3);
-  Engine engine(input(), {{&student.network, &student.adam}});
-  const std::vector<Batch> again(20, student.batches.batch(0));
-  std::vector<double> losses;
-  for (const Batch& batch : again) {
-    LossSum sum;
-    const std::vector<Batch> run = {batch};
-    engine.run({&run, 1}, {&sum, 1});
-    losses.push_back(sum.loss / sum.weight);
-  }
-  EXPECT_LT(losses.back(), losses.front());
-  check_network(
-      student.network, [](const std::string& culprit) { ADD_FAILURE() << culprit; },
-      [](int, const Check&) {});
+TEST_F(Engines, AStepLowersTheLossOfItsBatchAndKeepsTheInequalities) { expect_steps(prepared); }
+
+// Leaves learn like any parameter; the first trees lie within [0, 1], for those behind them.
+TEST_F(Engines, TreesKeepTheirOrders) {
+  expect_steps(prepare({.table = table},
+                       {.label = "default",
+                        .increasing = {"debt_ratio", "late_payments"},
+                        .architecture = "cal(6) tree(0>0.5,1>0.3,_,_,1>0.6,_,2>0.5,_,_,1>0.5,_,_) "
+                                        "lat(1x2) tree(0>0.4,_,0>0.6,_,_) sum",
+                        .batch_size = 192},
+                       {}));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "boost/tree.h"
+#include "boost/forest.h"
 #include "core/random.h"
 #include "espalier/error.h"
 #include "layers/trees.h"
@@ -60,17 +60,29 @@ NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) 
   needed.rest = 24 * kMegabyte + kMegabyte * static_cast<std::uint64_t>(threads) +
                 kBytesSampled * std::min<std::uint64_t>(kSampled, p.train.num_rows);
   // Each leaf of a tree has a histogram of each column, 255 bins of 16 bytes. A forest has leaves and
-  // questions, as an architecture, as text and as they are run, and orders between leaves.
+  // questions, as an architecture, as text and as they are run, orders between leaves, and for each
+  // question about words a table of answers, kept three times. When it is run, a thread has four tiles
+  // of all it reads.
   if (p.options->trees > 0) {
     const auto trees = static_cast<std::uint64_t>(p.options->trees);
     const auto leaves = static_cast<std::uint64_t>(p.options->tree_leaves);
     const std::uint64_t columns = p.schema.features.size() + (label.num_levels() > 1 ? 1 : 0);
+    std::uint64_t most_words = 0;
+    for (const Feature& feature : p.schema.features)
+      most_words = std::max<std::uint64_t>(most_words, feature.shares.size());
+    const std::uint64_t questions = std::min<std::uint64_t>(trees * leaves, kMostParameters);
+    const std::uint64_t readings = most_words > 0 ? questions : 3 * columns;
     needed.rest += 255 * 16 * columns * leaves;
+    needed.rest += static_cast<std::uint64_t>(threads) * 4 * sizeof(float) * kTile *
+                   std::min(readings + trees, std::uint64_t{kMaxWires});
     if (!has_curvature(label))  // quantiles of leaves are those of copies
       needed.rest += sizeof(Lack) * p.train.num_rows * label.num_levels();
-    constexpr std::uint64_t kBytesOfALeaf = 100;
-    needed.network += static_cast<std::uint64_t>(p.options->ensemble) * trees *
-                      (kBytesOfALeaf * leaves + sizeof(Order) * leaf_pairs(leaves));
+    constexpr std::uint64_t kBytesOfALeaf = 100, kCopies = 3;
+    const std::uint64_t orders =
+        std::min<std::uint64_t>(trees * leaf_pairs(leaves), kMaxLeafPairs) * sizeof(Order);
+    const std::uint64_t tables = std::min<std::uint64_t>(questions * most_words, kMostParameters);
+    needed.network += static_cast<std::uint64_t>(p.options->ensemble) *
+                      (kBytesOfALeaf * questions + orders + kCopies * sizeof(float) * tables);
   }
   // Windows of a quarter of these, four bytes a row.
   if (p.train.num_rows >= p.many_rows) needed.rest += p.many_rows;

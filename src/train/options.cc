@@ -146,6 +146,10 @@ void validate(const TrainOptions& options) {
     throw Error(ErrorKind::argument,
                 "continuous_keypoints: 1 is no curve; wanted at least 2, or 0 to choose");
   }
+  if (options.tree_leaves == 1) {
+    throw Error(ErrorKind::argument,
+                "tree_leaves: 1 is no tree; wanted at least 2, or 0 to choose");
+  }
   // Adam divides by the root of a float, which may be 0, plus this.
   constexpr double kLeastEpsilon = 1e-20;
   if (options.adam_epsilon > 0 && options.adam_epsilon < kLeastEpsilon) {

@@ -55,6 +55,8 @@ TEST(Validate, RefusesWhatIsNotFinite) {
             "weight_decay: inf is not finite");
   EXPECT_EQ(error_of_options({.continuous_keypoints = 1}),
             "continuous_keypoints: 1 is no curve; wanted at least 2, or 0 to choose");
+  EXPECT_EQ(error_of_options({.tree_leaves = 1}),
+            "tree_leaves: 1 is no tree; wanted at least 2, or 0 to choose");
 }
 
 TEST(Validate, AcceptsTheEndsOfARangeAndAnySeed) {

@@ -34,6 +34,10 @@ train prices gamma --label loan_amount --drop interest --loss gamma
 train prices absolute-error --label interest --loss absolute_error
 train prices quantile --label interest --quantile 0.9
 train prices quantiles --label interest --quantile 0.1,0.5,0.9 --decreasing income
+trees=(--trees 12 --tree-leaves 8 --tree-share 0.5)
+train claims trees --label claims --drop cost --loss poisson "${claims[@]}" "${trees[@]}"
+train prices trees-quantiles --label interest --quantile 0.1,0.5,0.9 --decreasing income \
+  "${trees[@]}"
 train grades grades --label grade --grades 'low<moderate<high<severe'
 pairs='age*housing:8' train loans pairs --label default
 "$espalier" simulate --rows 300 --seed 7 --missing 0.2 -o "$scratch/gaps.csv"
