@@ -102,8 +102,8 @@ struct MinMaxParts {
 
 struct ReluParts {};
 
-/// Questions and leaves, as one reads them: the questions of `nodes` ask for wires of the layer, and the
-/// leaves of `nodes` have these values, in turn.
+/// Questions and leaves, as one reads them: the questions of `nodes` ask for wires of the layer, and
+/// the leaves of `nodes` have these values, in turn.
 struct TreeTable {
   std::span<const TreeNode> nodes;
   std::span<const float> leaves;

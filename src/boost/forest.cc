@@ -17,11 +17,12 @@ constexpr double kPatience = 5;         // trees without a lower loss, times the
 constexpr double kPull = 8;
 // Of rows: the quantile of few is less certain than their mean.
 constexpr double kPullOfQuantiles = 30;
-// Each tree takes this share of its rate from the trees before it that ask for a monotone column. No
-// tree may fall along such a column, so that what earlier ones rose too far can only be forgotten.
+// Each tree takes this share of its rate from the trees before it that ask for a monotone column.
+// No tree may fall along such a column, so that what earlier ones rose too far can only be
+// forgotten.
 constexpr double kForgotten = 0.02;
-// Of the logarithm of an amount: where nearly all of it lies in few rows, Newton's step is the whole
-// ratio and not its logarithm.
+// Of the logarithm of an amount: where nearly all of it lies in few rows, Newton's step is the
+// whole ratio and not its logarithm.
 constexpr double kLongestLogStep = 4;
 
 // To the larger one; a NaN stays.

@@ -9,8 +9,8 @@ namespace espalier {
 
 namespace {
 
-// Where a question cuts what lies between two rows: near the middle, but where cells with few digits do
-// not lie, which would be on either side by a rounding.
+// Where a question cuts what lies between two rows: near the middle, but where cells with few
+// digits do not lie, which would be on either side by a rounding.
 constexpr float kBetween = 0.5147f;
 
 // What a calibrator makes of its column.

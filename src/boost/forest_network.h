@@ -3,10 +3,11 @@
 //
 //   gather(...) cal(2) tree(...) sum
 //
-// The calibrators read the columns: a number as its place between its ends, with missing cells at one of
-// them, and a category as the answer to a question, 0 or 1 for each word. A question about a number asks
-// whether its place is above about the middle between the last training row that answers 0 and the first that
-// answers 1. So a forest is proven, stored, served and exported as any other network is.
+// The calibrators read the columns: a number as its place between its ends, with missing cells at
+// one of them, and a category as the answer to a question, 0 or 1 for each word. A question about a
+// number asks whether its place is above about the middle between the last training row that
+// answers 0 and the first that answers 1. So a forest is proven, stored, served and exported as any
+// other network is.
 #pragma once
 
 #include <vector>

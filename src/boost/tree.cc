@@ -61,8 +61,8 @@ std::vector<TreeNode> nodes_of(const Tree& tree,
   return nodes;
 }
 
-// The places at which a column of numbers is cut lie on one wire, but for the question whether there is
-// a number at all: as network_of has it.
+// The places at which a column of numbers is cut lie on one wire, but for the question whether
+// there is a number at all: as network_of has it.
 std::vector<Order> leaf_orders(const Tree& tree, std::span<const ColumnBins> columns) {
   using Reading = std::pair<std::size_t, std::vector<std::uint8_t>>;
   std::map<Reading, int> wires;
@@ -146,8 +146,8 @@ void TreeGrower::plant(std::span<const std::size_t> asked) {
   }
 }
 
-// Asks the best question of a leaf, which keeps the rows that answer 0; those that answer 1 become a
-// new leaf. The rows of the smaller one are counted, the other's histograms are what they leave.
+// Asks the best question of a leaf, which keeps the rows that answer 0; those that answer 1 become
+// a new leaf. The rows of the smaller one are counted, the other's histograms are what they leave.
 void TreeGrower::ask(std::size_t leaf, std::span<const std::size_t> asked) {
   leaves_.emplace_back();
   Leaf &left = leaves_[leaf], &right = leaves_.back();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A boosted tree: questions about columns, each of which divides the rows of one leaf, and values of the
-// leaves that never fall along monotone columns.
+// A boosted tree: questions about columns, each of which divides the rows of one leaf, and values
+// of the leaves that never fall along monotone columns.
 //
-// A tree is grown from the slopes g and curvatures h of the loss of each row. A leaf of rows with the
-// sums G and H gets the value -G / (H + pull), which lowers the loss by G^2 / (H + pull) / 2. The next
-// question is the one that lowers it most, of all that any leaf could ask. Sides of a monotone column
-// that would fall are not divided, and the values of the finished tree are projected onto the orders
-// between its leaves.
+// A tree is grown from the slopes g and curvatures h of the loss of each row. A leaf of rows with
+// the sums G and H gets the value -G / (H + pull), which lowers the loss by G^2 / (H + pull) / 2.
+// The next question is the one that lowers it most, of all that any leaf could ask. Sides of a
+// monotone column that would fall are not divided, and the values of the finished tree are
+// projected onto the orders between its leaves.
 //
-// A quantile's loss has a corner and no curvature: rows count by their weight instead, and the value of a
-// leaf is the quantile of what its rows lack, drawn to 0 as others are.
+// A quantile's loss has a corner and no curvature: rows count by their weight instead, and the
+// value of a leaf is the quantile of what its rows lack, drawn to 0 as others are.
 //
 // Sums are whole numbers, so that their order, and with it the number of threads, does not matter.
 #pragma once
@@ -36,12 +36,12 @@ struct TreeSplit {
   friend bool operator==(const TreeSplit&, const TreeSplit&) = default;
 };
 
-/// Questions and leaves, each in the order in which one reads them: a question, then what follows the
-/// answer 0, then what follows the answer 1.
+/// Questions and leaves, each in the order in which one reads them: a question, then what follows
+/// the answer 0, then what follows the answer 1.
 struct Tree {
   std::vector<TreeSplit> splits;
-  std::vector<std::array<std::int32_t, 2>>
-      next;                   // of each split and answer: a split, or the leaf ~next
+  /// Of each split and answer: a split, or the leaf ~next.
+  std::vector<std::array<std::int32_t, 2>> next;
   std::vector<float> values;  // of the leaves
 
   std::size_t leaf(const BinnedRows& bins, std::size_t row) const;
@@ -51,8 +51,8 @@ struct Tree {
 std::vector<TreeNode> nodes_of(const Tree& tree,
                                const std::function<TreeNode(const TreeSplit&)>& node_of);
 
-/// Which leaves must be in order, where every way in which a category or missing cells are divided is
-/// a wire of its own, as in a network.
+/// Which leaves must be in order, where every way in which a category or missing cells are divided
+/// is a wire of its own, as in a network.
 std::vector<Order> leaf_orders(const Tree& tree, std::span<const ColumnBins> columns);
 
 /// Slope and curvature of a row's loss, in units that all rows share.
@@ -61,7 +61,8 @@ struct Newton {
   std::int32_t curvature = 0;
 };
 
-/// What a row lacks: its label less its prediction, and the share of such rows that should lie below.
+/// What a row lacks: its label less its prediction, and the share of such rows that should lie
+/// below.
 struct Lack {
   float value = 0;
   float share = 0;

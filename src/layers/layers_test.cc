@@ -232,7 +232,8 @@ TEST(Wiring, GradientsMatchFiniteDifferences) {
   check_layer(Relu(inner_wires(4, 1)), random, -1, 1);
 }
 
-// Trees of at most so many questions on the way to a leaf, which compare with halves of whole numbers.
+// Trees of at most so many questions on the way to a leaf, which compare with halves of whole
+// numbers.
 std::vector<TreeNode> random_nodes(int num_wires, int depth, Random& random) {
   if (depth == 0 || random.below(5) == 0) return {TreeNode{}};
   std::vector<TreeNode> nodes = {
@@ -280,8 +281,8 @@ TEST(Trees, WorkedExample) {
   EXPECT_FALSE(layer.outputs()[1].monotone);
 }
 
-// Every pair of places at which all monotone wires rise or stay and the others stay: their leaves are in
-// order, or the same. And every order is that of such a pair.
+// Every pair of places at which all monotone wires rise or stay and the others stay: their leaves
+// are in order, or the same. And every order is that of such a pair.
 TEST(Trees, OrdersAreThoseOfAllPairsOfRows) {
   constexpr int kWires = 4, kPlaces = 4;
   const auto is_monotone = [](int wire) { return wire < 2; };

@@ -16,7 +16,8 @@ std::pair<std::int32_t, float> key_of(const TreeQuestion& question) {
 
 }  // namespace
 
-// Questions and leaves are counted in the order in which they are read, those of a tree in one stretch.
+// Questions and leaves are counted in the order in which they are read, those of a tree in one
+// stretch.
 TreeTiles::TreeTiles(const TreePlan& plan) : asked_(plan.questions), leaves_(plan.leaves) {
   std::ranges::sort(asked_, {}, key_of);
   const auto same = std::ranges::unique(asked_, {}, key_of);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees over a tile: the answers of all its rows to a question are 64 bits, found once for all trees that
-// ask it; then rows come to the leaves of a tree by two operations a question, and no branch.
+// Trees over a tile: the answers of all its rows to a question are 64 bits, found once for all
+// trees that ask it; then rows come to the leaves of a tree by two operations a question, and no
+// branch.
 #pragma once
 
 #include <cstddef>

@@ -53,7 +53,8 @@ std::vector<Path> paths_of(std::span<const TreeNode> tree,
   return paths;
 }
 
-// Whether a row on the first path comes onto the second one when monotone wires rise, or do not move.
+// Whether a row on the first path comes onto the second one when monotone wires rise, or do not
+// move.
 bool leads(const Path& from, const Path& to) {
   auto a = from.begin(), b = to.begin();
   while (a != from.end() && b != to.end()) {

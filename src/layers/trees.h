@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees: output g is the value of the leaf of tree g to which the answers of a row lead. A question is
-// whether a wire lies above a number.
+// Trees: output g is the value of the leaf of tree g to which the answers of a row lead. A question
+// is whether a wire lies above a number.
 //
-// Two leaves of which a row may leave one for the other by raising monotone wires alone must not fall:
-// that is, on every wire that both paths ask, the stretches that lead to them overlap or, if the wire is
-// monotone, the second one reaches higher. Paths of two leaves part at some question; if it asks for a
-// free wire neither leads to the other, and else only the one that answered no does. So orders lead from
-// leaves to later ones, as they are read, and never round in a circle.
+// Two leaves of which a row may leave one for the other by raising monotone wires alone must not
+// fall: that is, on every wire that both paths ask, the stretches that lead to them overlap or, if
+// the wire is monotone, the second one reaches higher. Paths of two leaves part at some question;
+// if it asks for a free wire neither leads to the other, and else only the one that answered no
+// does. So orders lead from leaves to later ones, as they are read, and never round in a circle.
 //
 // params: the leaves of one tree after another, each in the order in which they are read.
 #pragma once

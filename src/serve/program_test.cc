@@ -351,8 +351,8 @@ TEST(Program, ManyLatticesGiveTheBitsOfTheFormulas) {
   }
 }
 
-// More words than a set has bits in one place, several tables for each column, a table that questions
-// compare with several numbers, and trees without a question.
+// More words than a set has bits in one place, several tables for each column, a table that
+// questions compare with several numbers, and trees without a question.
 TEST(Program, TreesThatAskForWordsGiveTheBitsOfTheFormulas) {
   for (std::uint64_t seed = 1; seed <= effort(60u, 12u); ++seed) {
     Random random(seed);

@@ -9,7 +9,8 @@ namespace espalier {
 
 namespace {
 
-// The rows of a tile by the code that they have on one wire, in two floats of scratch for each code.
+// The rows of a tile by the code that they have on one wire, in two floats of scratch for each
+// code.
 class RowsByCode {
  public:
   RowsByCode(const float* in, float* scratch) : scratch_(scratch) {

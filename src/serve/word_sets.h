@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees ask about categories through tables that give 0 or 1 for each word, one for every set of words
-// that some question is about, and there may be thousands. When a program is laid out for the CPU such a
-// question goes to the code itself, with the same answers.
+// Trees ask about categories through tables that give 0 or 1 for each word, one for every set of
+// words that some question is about, and there may be thousands. When a program is laid out for the
+// CPU such a question goes to the code itself, with the same answers.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,10 @@ struct WordSet {
   bool has(std::size_t code) const { return (words[code / 64] >> code % 64 & 1) != 0; }
 };
 
-/// Of `gather cal tree`: the gather and the tables without those of categories, whose codes pass once,
-/// and trees whose questions about wire -1 - i are whether sets[i] has the row's code. Sets of the same
-/// column stand together. A table that questions compare with several numbers stays a table.
+/// Of `gather cal tree`: the gather and the tables without those of categories, whose codes pass
+/// once, and trees whose questions about wire -1 - i are whether sets[i] has the row's code. Sets
+/// of the same column stand together. A table that questions compare with several numbers stays a
+/// table.
 struct CodeTrees {
   GatherStep gather;
   CellStep cells;

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::uint64_t kMegabyte = std::uint64_t{1} << 20;
 
-// Of one network while it is trained. Groups that are still to be searched for take as much as others.
+// Of one network while it is trained. Groups that are still to be searched for take as much as
+// others.
 std::uint64_t memory_of(Architecture architecture, const Prepared& p) {
   LayerSpec& first = architecture.layers.front();
   if (first.wiring == Wiring::crystals) first.wiring = Wiring::random;
@@ -59,10 +60,10 @@ NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) 
   constexpr std::uint64_t kSampled = 1'000'000, kBytesSampled = 16;
   needed.rest = 24 * kMegabyte + kMegabyte * static_cast<std::uint64_t>(threads) +
                 kBytesSampled * std::min<std::uint64_t>(kSampled, p.train.num_rows);
-  // Each leaf of a tree has a histogram of each column, 255 bins of 16 bytes. A forest has leaves and
-  // questions, as an architecture, as text and as they are run, orders between leaves, and for each
-  // question about words a table of answers, kept three times. When it is run, a thread has four tiles
-  // of all it reads.
+  // Each leaf of a tree has a histogram of each column, 255 bins of 16 bytes. A forest has leaves
+  // and questions, as an architecture, as text and as they are run, orders between leaves, and for
+  // each question about words a table of answers, kept three times. When it is run, a thread has
+  // four tiles of all it reads.
   if (p.options->trees > 0) {
     const auto trees = static_cast<std::uint64_t>(p.options->trees);
     const auto leaves = static_cast<std::uint64_t>(p.options->tree_leaves);
