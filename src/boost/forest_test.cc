@@ -20,7 +20,7 @@
 namespace espalier {
 namespace {
 
-Forest grown(const Rows& rows, const Dataset& valid, int trees, int leaves, int threads) {
+Forest grown(const MadeUpRows& rows, const Dataset& valid, int trees, int leaves, int threads) {
   const Objective objective(rows.label, rows.data);
   ThreadPool pool(threads);
   return grow_forest({.objective = &objective,
@@ -34,7 +34,7 @@ Forest grown(const Rows& rows, const Dataset& valid, int trees, int leaves, int 
                       .goes_on = [](int) { return true; }});
 }
 
-double mean_square(const Rows& rows, const std::vector<float>& outputs) {
+double mean_square(const MadeUpRows& rows, const std::vector<float>& outputs) {
   double sum = 0;
   for (std::size_t r = 0; r < rows.data.num_rows; ++r)
     sum += (rows.data.labels[r] - outputs[r]) * (rows.data.labels[r] - outputs[r]);
@@ -42,7 +42,7 @@ double mean_square(const Rows& rows, const std::vector<float>& outputs) {
 }
 
 // Such a word counts as the mean of the others in a network.
-bool has_unseen(const Rows& rows, std::size_t row) {
+bool has_unseen(const MadeUpRows& rows, std::size_t row) {
   for (std::size_t c = 0; c < rows.data.num_features; ++c) {
     const Wire& wire = rows.wires[c];
     if (wire.is_category() && rows.data.row(row)[c] == static_cast<float>(wire.shares.size()))
@@ -57,7 +57,7 @@ constexpr Loss kLosses[] = {Loss::squared_error, Loss::absolute_error, Loss::qua
                             Loss::log_loss};
 
 // Of all rows at all levels.
-double mean_loss(const Rows& rows, const std::vector<float>& outputs) {
+double mean_loss(const MadeUpRows& rows, const std::vector<float>& outputs) {
   const Objective objective(rows.label, rows.data);
   const std::size_t levels = rows.label.num_levels();
   double sum = 0;
@@ -68,7 +68,7 @@ double mean_loss(const Rows& rows, const std::vector<float>& outputs) {
 
 TEST(Bins, EveryCellLiesWithinItsBinAndBinsAreInOrder) {
   for (const std::uint64_t seed : {1, 2, 3}) {
-    const Rows rows(seed, 3000);
+    const MadeUpRows rows(seed, 3000);
     ThreadPool pool(2);
     const std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
     const BinnedRows binned(columns, rows.data, rows.label, pool);
@@ -98,7 +98,7 @@ TEST(Bins, EveryCellLiesWithinItsBinAndBinsAreInOrder) {
 TEST(ForestNetwork, GivesEveryTrainingRowTheSumOfItsLeaves) {
   for (const Loss loss : kLosses) {
     for (const int leaves : {2, 7, 40}) {
-      const Rows rows(static_cast<std::uint64_t>(leaves), 700, loss);
+      const MadeUpRows rows(static_cast<std::uint64_t>(leaves), 700, loss);
       const Forest forest = grown(rows, kNoRows, 12, leaves, 2);
       ASSERT_EQ(forest.trees.size(), 12u);
       ThreadPool pool(2);
@@ -119,7 +119,7 @@ TEST(ForestNetwork, GivesEveryTrainingRowTheSumOfItsLeaves) {
 
 TEST(ForestNetwork, MeetsEveryInequalityOfItsMonotoneColumns) {
   for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(40, 8); ++seed) {
-    const Rows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
+    const MadeUpRows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
     const int leaves = 2 + static_cast<int>(seed * seed % 60);
     const Forest forest = grown(rows, kNoRows, 10, leaves, 1);
     for (const auto calibrators : {MonotoneCalibrators::required, MonotoneCalibrators::all}) {
@@ -137,7 +137,7 @@ TEST(ForestNetwork, MeetsEveryInequalityOfItsMonotoneColumns) {
 TEST(ForestNetwork, AsksForNoOrderThatItsTreesWereGrownWithout) {
   std::size_t count = 0;
   for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(40, 8); ++seed) {
-    const Rows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
+    const MadeUpRows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
     const Forest forest = grown(rows, kNoRows, 10, 2 + static_cast<int>(seed * seed % 60), 1);
     for (const auto calibrators : {MonotoneCalibrators::required, MonotoneCalibrators::all}) {
       const Network network = network_of(forest, rows.wires, calibrators);
@@ -155,7 +155,7 @@ TEST(ForestNetwork, AsksForNoOrderThatItsTreesWereGrownWithout) {
 
 TEST(Forest, IsTheSameForAnyNumberOfThreads) {
   for (const Loss loss : kLosses) {
-    const Rows rows(4, effort(20'000, 4000), loss);
+    const MadeUpRows rows(4, effort(20'000, 4000), loss);
     const auto bytes = [&](int threads) {
       const Network network = network_of(grown(rows, rows.data, 6, 16, threads), rows.wires,
                                          MonotoneCalibrators::required);
@@ -168,7 +168,7 @@ TEST(Forest, IsTheSameForAnyNumberOfThreads) {
 
 // Levels at first lie together, and come apart in the order of their positions.
 TEST(Forest, PutsQuantilesWhereTheirSharesOfLabelsLieBelow) {
-  const Rows rows(8, 3000, Loss::quantile);
+  const MadeUpRows rows(8, 3000, Loss::quantile);
   const Forest forest = grown(rows, kNoRows, 60, 24, 1);
   ThreadPool pool(1);
   const BinnedRows binned(forest.columns, rows.data, rows.label, pool);
@@ -202,7 +202,7 @@ bool asks_monotone_column(const Forest& forest, const Tree& tree) {
 }
 
 TEST(Forest, EndsWhereTheLossOfTheValidationRowsIsLeast) {
-  const Rows rows(6, 400), valid(7, 400);
+  const MadeUpRows rows(6, 400), valid(7, 400);
   const Forest best = grown(rows, valid.data, 200, 30, 1);
   const int end = static_cast<int>(best.trees.size());
   const double least = mean_square(valid, sums_of(best, valid.data));
@@ -216,7 +216,7 @@ TEST(Forest, EndsWhereTheLossOfTheValidationRowsIsLeast) {
 
 // So where a forest ends does not matter to what it was when it ended.
 TEST(Forest, ThatEndedIsTheForestOfSoManyTrees) {
-  const Rows rows(6, 400), valid(7, 400);
+  const MadeUpRows rows(6, 400), valid(7, 400);
   const Forest ended = grown(rows, valid.data, 200, 30, 1);
   const Forest other = grown(rows, kNoRows, static_cast<int>(ended.trees.size()), 30, 1);
   for (std::size_t t = 0; t < ended.trees.size(); ++t) {
@@ -226,7 +226,7 @@ TEST(Forest, ThatEndedIsTheForestOfSoManyTrees) {
 }
 
 TEST(Forest, FadesTheTreesThatAskForMonotoneColumnsAndNoOthers) {
-  const Rows rows(3, 500);
+  const MadeUpRows rows(3, 500);
   const Forest before = grown(rows, kNoRows, 30, 4, 1), after = grown(rows, kNoRows, 40, 4, 1);
   int faded = 0, steady = 0;
   for (std::size_t t = 0; t < before.trees.size(); ++t) {
@@ -246,7 +246,7 @@ TEST(Forest, FadesTheTreesThatAskForMonotoneColumnsAndNoOthers) {
 // are the slopes that the trees before it leave as they are in this forest. All leaves share one
 // pull.
 TEST(Forest, EachTreeStepsFromTheSumOfThoseBeforeIt) {
-  const Rows rows(3, 2000);
+  const MadeUpRows rows(3, 2000);
   int tried = 0;
   for (int count = 20; count < 45; ++count) {
     Forest forest = grown(rows, kNoRows, count, 4, 1);
@@ -277,7 +277,7 @@ TEST(Forest, EachTreeStepsFromTheSumOfThoseBeforeIt) {
 
 // One row in forty has all claims: Newton steps would be as long as the ratio is large.
 TEST(Forest, LearnsCountsThatLieInFewRows) {
-  Rows rows(9, 4000);
+  MadeUpRows rows(9, 4000);
   rows.label.loss = Loss::poisson;
   rows.label.power = 1;
   for (std::size_t r = 0; r < rows.data.num_rows; ++r) {

@@ -15,8 +15,8 @@ namespace espalier {
 
 // A made-up table as networks read it: numbers with few and with many values, one of them with
 // missing cells, one monotone, and categories with few and with very many words.
-struct Rows {
-  explicit Rows(std::uint64_t seed, std::size_t count, Loss loss = Loss::squared_error) {
+struct MadeUpRows {
+  explicit MadeUpRows(std::uint64_t seed, std::size_t count, Loss loss = Loss::squared_error) {
     Random random(seed);
     wires = {{.monotone = true, .keypoints = 30},
              {.keypoints = 7, .learns_missing = true},

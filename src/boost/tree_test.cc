@@ -19,7 +19,7 @@ namespace {
 // Among values that repeat, with weights and shares of their own.
 TEST(Tree, LeavesOfQuantilesHaveTheLeastLossOfTheirRows) {
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
-    const Rows rows(seed, 400);
+    const MadeUpRows rows(seed, 400);
     ThreadPool pool(2);
     const std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
     const BinnedRows binned(columns, rows.data, rows.label, pool);
@@ -126,7 +126,7 @@ struct SlowTree {
   }
 
   static constexpr double kPull = 2000;
-  Rows rows;
+  MadeUpRows rows;
   ThreadPool pool{2};
   std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
   BinnedRows binned{columns, rows.data, rows.label, pool};
