@@ -20,8 +20,10 @@ std::pair<std::int32_t, float> key_of(const TreeQuestion& question) {
 // stretch.
 TreeTiles::TreeTiles(const TreePlan& plan) : asked_(plan.questions), leaves_(plan.leaves) {
   std::ranges::sort(asked_, {}, key_of);
-  const auto same = std::ranges::unique(asked_, {}, key_of);
-  asked_.erase(same.begin(), same.end());
+  const auto is_same = [](const TreeQuestion& a, const TreeQuestion& b) {
+    return key_of(a) == key_of(b);
+  };
+  asked_.erase(std::unique(asked_.begin(), asked_.end(), is_same), asked_.end());
   std::size_t first_question = 0, first_leaf = 0;
   for (const std::size_t num_leaves : plan.leaves) {
     const std::size_t count = num_leaves - 1;
