@@ -27,11 +27,19 @@ constexpr double kLongestLogStep = 4;
 
 // To the larger one; a NaN stays.
 void raise(float& most, float value) {
-  if (!(value <= most)) most = value;
+  if (!std::isnan(most) && !(value <= most)) most = value;
+}
+
+// Of the tasks, none of which is below 0.
+float largest_of(const std::vector<float>& values) {
+  float most = 0;
+  for (const float value : values) raise(most, value);
+  return most;
 }
 
 // The largest of some numbers becomes 2^29 to 2^30 units, so that 2^33 of them can be added.
 double unit_for(float largest) {
+  if (std::isnan(largest)) return largest;
   return largest > 0 ? std::ldexp(1.0, std::ilogb(largest) - 29) : 1.0;
 }
 
@@ -184,8 +192,8 @@ class Grove {
     Growth growth{.leaves = in_.plan.leaves,
                   .rate = in_.plan.rate,
                   .longest_step = in_.objective->label().has_log_link() ? kLongestLogStep : 0,
-                  .slope_unit = unit_for(std::ranges::max(steepest)),
-                  .curvature_unit = unit_for(std::ranges::max(most_bent)),
+                  .slope_unit = unit_for(largest_of(steepest)),
+                  .curvature_unit = unit_for(largest_of(most_bent)),
                   .lacks = lacks_};
     if (!is_finite(growth)) return growth;
     in_.pool->run_ranges(train_.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {

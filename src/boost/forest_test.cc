@@ -225,6 +225,15 @@ TEST(Forest, ThatEndedIsTheForestOfSoManyTrees) {
   }
 }
 
+// Wherever the row stands, in whichever task: before finite ones, and after them.
+TEST(Forest, HasNoTreesWhereASlopeIsNoNumber) {
+  for (const std::size_t row : {0, 5, 8191, 8192, 17'000, 19'999}) {
+    MadeUpRows rows(3, 20'000);
+    rows.data.labels[row] = std::nan("");
+    EXPECT_TRUE(grown(rows, kNoRows, 3, 4, 2).trees.empty()) << row;
+  }
+}
+
 TEST(Forest, FadesTheTreesThatAskForMonotoneColumnsAndNoOthers) {
   const MadeUpRows rows(3, 500);
   const Forest before = grown(rows, kNoRows, 30, 4, 1), after = grown(rows, kNoRows, 40, 4, 1);
