@@ -7,6 +7,7 @@ from pathlib import Path
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # for scikit-learn's check of array API input
 os.environ.setdefault("MPLBACKEND", "agg")
+os.environ.setdefault("ESPALIER_THREADS", "1")  # pytest-xdist already uses every core
 
 import pandas as pd  # noqa: E402
 import pytest  # noqa: E402

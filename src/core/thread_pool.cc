@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -12,7 +15,7 @@ namespace {
 constexpr std::uint64_t kGeneration = std::uint64_t{1} << 32;
 constexpr std::uint64_t kInside = kGeneration - 1;
 
-// A worker that finds no job spins, then yields, then sleeps.
+// A thread that waits spins, then yields, then sleeps.
 constexpr int kSpins = 1000;
 constexpr int kYields = 50;
 
@@ -43,8 +46,18 @@ bool spin_until(const Done& done) {
 
 }  // namespace
 
+int default_threads() {
+  if (const char* const text = std::getenv("ESPALIER_THREADS")) {
+    int threads = 0;
+    const char* const end = text + std::strlen(text);
+    const auto [rest, error] = std::from_chars(text, end, threads);
+    if (error == std::errc() && rest == end && threads > 0) return threads;
+  }
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 ThreadPool::ThreadPool(int threads) {
-  if (threads <= 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (threads <= 0) threads = default_threads();
   try {
     workers_.reserve(static_cast<std::size_t>(threads) - 1);
     while (size() < threads) workers_.emplace_back([this] { serve(); });
@@ -76,11 +89,27 @@ void ThreadPool::run_job(const Job& job) {
   do_tasks();
   if (!alone) {
     gate_.fetch_add(kGeneration);
-    const auto all_left = [this] { return (gate_.load(std::memory_order_acquire) & kInside) == 0; };
-    while (!spin_until(all_left)) {
-    }
+    wait_for_workers();
   }
   rethrow_error();
+}
+
+// The caller raises caller_sleeps_ and then reads gate_; a worker changes gate_ and then reads
+// caller_sleeps_: in sequentially consistent order, one of them notices the other.
+void ThreadPool::wait_for_workers() {
+  const auto all_left = [this] { return (gate_.load() & kInside) == 0; };
+  if (spin_until(all_left)) return;
+  std::unique_lock lock(mutex_);
+  caller_sleeps_ = true;
+  left_.wait(lock, all_left);
+  caller_sleeps_ = false;
+}
+
+void ThreadPool::leave() {
+  gate_.fetch_sub(1);
+  if (!caller_sleeps_) return;
+  { const std::lock_guard lock(mutex_); }
+  left_.notify_one();
 }
 
 void ThreadPool::do_tasks() {
@@ -116,7 +145,7 @@ void ThreadPool::serve() {
     if (!is_open(gate) || !gate_.compare_exchange_strong(gate, gate + 1)) continue;
     last_generation = generation(gate);
     do_tasks();
-    gate_.fetch_sub(1, std::memory_order_release);
+    leave();
   }
 }
 

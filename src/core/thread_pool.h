@@ -4,9 +4,10 @@
 //   ThreadPool pool(0);
 //   pool.run(num_shards, [&](int shard) { ... });
 //
-// Tasks are picked in order by whoever is free, so a result that must not depend on the number of
-// threads is kept per task. Starting a run allocates nothing and costs about a microsecond while
-// the workers are awake; they stay awake for some microseconds after a run.
+// Tasks are picked in order by whichever thread is free, so a result that must not depend on the
+// number of threads is kept per task. Starting a run allocates nothing and costs about a microsecond
+// while the workers are awake. A thread that waits, worker or caller, spins for some microseconds and
+// then sleeps.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +24,14 @@
 
 namespace espalier {
 
+// The value of the environment variable ESPALIER_THREADS if it is a whole number above 0, else the
+// number of cores that this process may use.
+int default_threads();
+
 class ThreadPool {
  public:
-  // The thread that calls run() is one of `threads`; 0 means one per core. Where the system refuses
-  // to start that many, there are fewer.
+  // The thread that calls run() is one of `threads`; 0 means default_threads(). If the system refuses
+  // to start that many, the pool has fewer.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -65,6 +70,8 @@ class ThreadPool {
   void do_tasks();
   void keep_error(int index);
   void rethrow_error();
+  void wait_for_workers();
+  void leave();
   void serve();
   bool wait_for_job(std::uint64_t last_generation);
   bool has_news(std::uint64_t last_generation) const;
@@ -79,9 +86,11 @@ class ThreadPool {
   alignas(64) Job job_;
   std::exception_ptr error_;
   int error_index_ = 0;
-  std::mutex mutex_;  // of error_, error_index_ and the sleep
-  std::condition_variable wake_;
+  std::mutex mutex_;              // of error_, error_index_ and the sleep
+  std::condition_variable wake_;  // workers: a job is there
+  std::condition_variable left_;  // the caller: all workers have left the job
   std::atomic<int> sleepers_{0};
+  std::atomic<bool> caller_sleeps_{false};
   std::atomic<bool> stopping_{false};
   std::vector<std::thread> workers_;
 };

@@ -3,10 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <ctime>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace espalier {
 namespace {
@@ -86,9 +91,56 @@ TEST(ThreadPool, TakesConstTasksAndFunctions) {
   EXPECT_EQ(sum, 66);
 }
 
-TEST(ThreadPool, UsesAllCoresByDefault) {
-  EXPECT_EQ(ThreadPool(0).size(),
-            std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+// The variable as it was, again at the end.
+class ThreadsVariable {
+ public:
+  ThreadsVariable() {
+    if (const char* const text = std::getenv(kName)) before_ = text;
+  }
+  ~ThreadsVariable() { set(before_); }
+  void set(const std::optional<std::string>& text) const {
+    text ? setenv(kName, text->c_str(), 1) : unsetenv(kName);
+  }
+
+ private:
+  static constexpr const char* kName = "ESPALIER_THREADS";
+  std::optional<std::string> before_;
+};
+
+TEST(ThreadPool, UsesAllCoresUnlessAVariableSaysHowMany) {
+  const ThreadsVariable variable;
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  variable.set({});
+  EXPECT_EQ(ThreadPool(0).size(), cores);
+  variable.set("3");
+  EXPECT_EQ(ThreadPool(0).size(), 3);
+  EXPECT_EQ(ThreadPool(1).size(), 1) << "a number that the caller gives comes first";
+  for (const char* const no_number : {"", "0", "-2", "two", "3 ", "99999999999"}) {
+    variable.set(no_number);
+    EXPECT_EQ(ThreadPool(0).size(), cores) << no_number;
+  }
+}
+
+double cpu_seconds_of_this_thread() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// A time, but of the CPU: a busy machine makes it shorter, never longer.
+TEST(ThreadPool, ACallerThatWaitsForAWorkerSleeps) {
+  constexpr double kWait = 0.5;
+  ThreadPool pool(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> started{0};
+  const double before = cpu_seconds_of_this_thread();
+  pool.run(2, [&](int) {
+    ++started;
+    while (started < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (std::this_thread::get_id() != caller)
+      std::this_thread::sleep_for(std::chrono::duration<double>(kWait));
+  });
+  EXPECT_LT(cpu_seconds_of_this_thread() - before, kWait / 5);
 }
 
 TEST(ThreadPool, ComesAndGoesWithoutWork) {

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "core/file.h"
+#include "core/thread_pool.h"
 #include "data/csv_cell.h"
 #include "data/csv_scanner.h"
 #include "espalier/error.h"
@@ -20,8 +20,7 @@ namespace {
 // A piece has some chunks for each thread that reads it.
 std::size_t bytes_for(int threads) {
   constexpr std::size_t kBytesAThread = std::size_t{2} << 20;
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t readers = threads > 0 ? static_cast<std::size_t>(threads) : cores;
+  const auto readers = static_cast<std::size_t>(threads > 0 ? threads : default_threads());
   return kBytesAThread * std::clamp<std::size_t>(readers, 2, 32);
 }
 
