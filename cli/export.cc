@@ -91,11 +91,10 @@ int run(const Flags& flags) {
 Run define_export(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
-  add_field(
+  add_required_field(
       app,
       Field{"to", "header: C++17 that needs only its standard library; onnx: for its runtimes"},
-      flags->format)
-      ->required();
+      flags->format);
   app.add_option("-o,--output", flags->output, "the file to write")->required();
   app.add_option("--namespace", flags->header.name_space,
                  "of the header (default: the name of the file and _model)");

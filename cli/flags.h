@@ -129,6 +129,14 @@ CLI::Option* add_field(CLI::App& app, const Field& field, T& value) {
   }
 }
 
+/// One flag that must be given, for a field with a list of words; it has no default.
+template <class Enum>
+CLI::Option* add_required_field(CLI::App& app, const Field& field, Enum& value) {
+  return add_field(app, field, value)
+      ->required()
+      ->description(fmt::format("{} ({})", field.help, wanted_word<Enum>()));
+}
+
 /// A flag for every field of an options struct, under a heading of the help.
 template <class Options>
 void add_fields(CLI::App& app, Options& options, const std::string& heading) {

@@ -402,6 +402,20 @@ TEST_F(Cli, ExplainsItselfOnStandardOutput) {
   for (const std::string& line : lines_of(help)) EXPECT_LE(line.size(), 100U) << line;
 }
 
+TEST_F(Cli, NoRequiredFlagHasADefault) {
+  for (const char* const command :
+       {"evaluate", "explain", "export", "importance", "inspect", "predict", "report", "reproduce",
+        "simulate", "train", "tune", "verify"}) {
+    std::string entry;  // of one flag, which may take several lines
+    for (const std::string& line : lines_of(must(std::string(command) + " --help"))) {
+      if (line.starts_with("  -")) entry.clear();
+      entry += line;
+      EXPECT_FALSE(entry.find("REQUIRED") != entry.npos && entry.find("default ") != entry.npos)
+          << command << ": " << entry;
+    }
+  }
+}
+
 TEST_F(Cli, TuneShowsTheBestTrialsBesideTheDefaultsAndSavesTheBest) {
   make_table();
   const std::string args =
