@@ -42,7 +42,7 @@ say = @printf '\n== %s\n' "$(1)"
 .NOTPARALLEL:
 .PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz test-arm64 \
         test-mpi test-page test-all fuzz coverage wheel bench bench-peers bench-accuracy bench-elsewhere \
-        bench-promises bench-objectives reproduce format format-check install clean
+        bench-promises bench-objectives docs-outputs reproduce format format-check install clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -241,6 +241,9 @@ reproduce: build  ## published tables with our rows beside them, in build/result
 	@for table in $(TABLES); do printf '\n== %s\n' $$table; \
 	  build/espalier reproduce $$table $(REPRODUCE) -o build/results/$$table.md || exit 1; done
 	@cat $(TABLES:%=build/results/%.md)
+
+docs-outputs: build  ## write what the commands of the pages print into the pages
+	@tests/docs_test.py --update build/espalier README.md docs/guide.md docs/model_format.md docs/objectives.md
 
 format: format-deps  ## format all sources in place
 	@clang-format -i $(SOURCES)
