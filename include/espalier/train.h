@@ -89,7 +89,7 @@ struct TrainControl {
 
 /// A setting that the options left open and that the rows of the table decided.
 struct Choice {
-  std::string setting;  ///< interactions
+  std::string setting;  ///< the name of the option, such as epochs, weight_decay or tree_share
   std::string value;    ///< as its flag takes it
   std::string why;
 };

@@ -20,7 +20,8 @@ MOST_CLASSES = 100  # of the library
 class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
     """A deep lattice network for classes. Of two, the probability of the second rises with the
     features that must raise it; of grades, that of reaching each: proven, and true of every
-    prediction to the last bit. Classes without an order have no directions.
+    prediction to the last bit. A direction of classes without an order names its class:
+    `monotonic_cst={"prime:income": 1}`.
 
     Parameters
     ----------

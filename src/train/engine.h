@@ -3,8 +3,8 @@
 // the gradient of a batch, Adam, and the projection.
 //
 // All that a step reads beyond these buffers is in the batch, and all that it changes is in them,
-// so another engine, one on a GPU say, can take this one's place: it has the same three functions,
-// and when run() returns its results are in the buffers.
+// so another engine, such as one on a GPU, can take this one's place: it has the same constructor and
+// run(), and when run() returns its results are in the buffers.
 //
 // Here a batch is cut into a fixed number of shards, each with a gradient buffer of its own, which
 // are added as a tree; then blocks of units are updated and projected independently. So the bits do

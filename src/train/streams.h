@@ -14,7 +14,7 @@ enum Stream : std::uint64_t {
   kRotationStream = 5,     // which rows the further networks of an ensemble hold out
   kRepeatStream = 6,       // the seeds of trainings that confirm a trial, a stream each
   kInteractionStream = 7,  // the search for pairs of columns
-  kTreeStream = 8,         // the rows of each tree, a stream for each network
+  kTreeStream = 8,         // the candidate features of each tree, by network
   kMemberStream = 1000,    // 1000 + m: the m-th network of an ensemble
 };
 
