@@ -211,9 +211,10 @@ bench-promises: python-peers  ## falls and crossings in XGBoost, LightGBM, sciki
 	$(call say,Promises)
 	@OMP_WAIT_POLICY=passive build/python/bin/python bench/promises/run.py $(PROMISES)
 
-bench-objectives: python-peers  ## claims, quantiles and grades, beside boosted trees
+bench-objectives: PEERS = xgboost-cpu lightgbm scikit-learn pandas
+bench-objectives: build peers  ## claims, quantiles and grades, beside boosted trees
 	$(call say,Objectives)
-	@OMP_WAIT_POLICY=passive build/python/bin/python bench/objectives/run.py $(OBJECTIVES)
+	@OMP_WAIT_POLICY=passive build/peers/bin/python bench/objectives/run.py $(OBJECTIVES)
 
 # The package and the trees that it is compared with, in one Python.
 .PHONY: python-peers

@@ -29,7 +29,8 @@ def commands_of(folder, peers):
 def run(command, threads):
     """The lines that a contender prints."""
     # Waiting threads sleep: on a shared machine those that spin hurt themselves most.
-    env = {**os.environ, "PYTHONPATH": str(HERE), "OMP_NUM_THREADS": str(threads),
+    paths = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
+    env = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": str(threads),
            "OMP_WAIT_POLICY": "passive", "PYTHONWARNINGS": "ignore"}
     done = subprocess.run([str(word) for word in command], env=env, text=True, capture_output=True)
     if "ModuleNotFoundError" in done.stderr:  # something that the peer itself needs
@@ -41,7 +42,10 @@ def run(command, threads):
 
 
 def output_of(*command):
-    done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
+    try:
+        done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
+    except FileNotFoundError:  # a machine without git
+        return ""
     return done.stdout.strip()
 
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Boosted trees with monotone constraints, categories as categories, stopped by the validation rows.
-# A fit ends with the trees up to the best round; without validation rows it has all rounds.
+# A fit ends with the trees up to the best round, also if the time `until` which it may train is over;
+# without validation rows it has all rounds.
 # History: (seconds since the arrays were there, validation loss) a round; the loss is log loss or
 # mean squared error. Settings are the library's; the defaults are what one would take untuned.
 import time
+
+import deadline
 
 ROUNDS, PATIENCE = 2000, 50
 XGBOOST = {"learning_rate": 0.1, "max_depth": 6}
@@ -16,7 +19,7 @@ def xgboost_matrix(xgboost, data, part):
     return xgboost.DMatrix(x, y, feature_types=types, enable_categorical=True)
 
 
-def fit_xgboost(xgboost, data, threads, settings=XGBOOST, rounds=ROUNDS):
+def fit_xgboost(xgboost, data, threads, settings=XGBOOST, rounds=ROUNDS, until=None):
     history = []
     start = time.perf_counter()
     metric, power = ("rmse", 2) if data.regression else ("logloss", 1)
@@ -35,11 +38,12 @@ def fit_xgboost(xgboost, data, threads, settings=XGBOOST, rounds=ROUNDS):
         return xgboost.train(params, train, rounds), history
     valid = xgboost_matrix(xgboost, data, "valid")
     booster = xgboost.train(params, train, rounds, evals=[(valid, "valid")], verbose_eval=False,
-                            callbacks=[Clock(), xgboost.callback.EarlyStopping(rounds=PATIENCE)])
+                            callbacks=[Clock(), xgboost.callback.EarlyStopping(rounds=PATIENCE),
+                                       deadline.for_xgboost(xgboost, until)])
     return booster[:booster.best_iteration + 1], history
 
 
-def fit_lightgbm(lightgbm, data, threads, settings=LIGHTGBM, rounds=ROUNDS):
+def fit_lightgbm(lightgbm, data, threads, settings=LIGHTGBM, rounds=ROUNDS, until=None):
     history = []
     start = time.perf_counter()
 
@@ -55,5 +59,6 @@ def fit_lightgbm(lightgbm, data, threads, settings=LIGHTGBM, rounds=ROUNDS):
         return lightgbm.train(params, train, rounds), history
     valid = lightgbm.Dataset(*data.parts["valid"], reference=train)
     booster = lightgbm.train(params, train, rounds, valid_sets=[valid],
-                             callbacks=[clock, lightgbm.early_stopping(PATIENCE, verbose=False)])
+                             callbacks=[clock, lightgbm.early_stopping(PATIENCE, verbose=False),
+                                        deadline.for_lightgbm(lightgbm, until)])
     return booster, history

@@ -14,9 +14,7 @@ from pathlib import Path
 
 import peers
 from program import espalier, output_of
-from protocol import FOLDS
-
-ENSEMBLE = 5
+from protocol import FOLDS, MEMBERS
 
 
 def variants_of(folder, tuned):
@@ -27,7 +25,7 @@ def variants_of(folder, tuned):
         defaults = {"defaults": rows + options}
         return defaults | ({"tuned": [*rows, "--config", tuned]} if tuned else {})
     defaults = {"defaults": [folder / "train.csv", "--valid", folder / "valid.csv", *options]}
-    all_rows = [folder / "all.csv", "--ensemble", ENSEMBLE]
+    all_rows = [folder / "all.csv", "--ensemble", MEMBERS]
     return defaults | ({"ensemble": all_rows + options, "tuned": [*all_rows, "--config", tuned]}
                        if tuned else {})
 

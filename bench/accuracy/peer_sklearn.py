@@ -3,24 +3,13 @@
 import itertools
 
 import boosting
+import deadline
 import peers
+import spaces
 import trees
 
 ensemble = peers.require("sklearn.ensemble", "scikit-learn")
 threadpoolctl = peers.require("threadpoolctl", "scikit-learn")
-
-KNOWN = [{"learning_rate": 0.1, "max_leaf_nodes": 31},
-         {"learning_rate": 0.05, "max_leaf_nodes": 15, "max_features": 0.5},
-         # For a few hundred rows.
-         {"learning_rate": 0.05, "max_leaf_nodes": 7, "min_samples_leaf": 5, "max_features": 0.5}]
-
-
-def draw(random):
-    return {"learning_rate": boosting.log_uniform(random, 0.02, 0.3),
-            "max_leaf_nodes": round(boosting.log_uniform(random, 3, 128)),
-            "min_samples_leaf": round(boosting.log_uniform(random, 3, 200)),
-            "l2_regularization": boosting.log_uniform(random, 0.01, 100),
-            "max_features": random.uniform(0.3, 1)}
 
 
 def predictor(model, data, rounds):
@@ -34,24 +23,27 @@ def predictor(model, data, rounds):
     return predict
 
 
-def fit(data, settings, rounds, threads):
+def fit(data, settings, rounds, threads, until=None):
     kind = (ensemble.HistGradientBoostingRegressor if data.regression
             else ensemble.HistGradientBoostingClassifier)
     settings = dict(settings)
-    model = kind(max_iter=rounds, early_stopping="valid" in data.parts, scoring="loss",
+    model = kind(early_stopping="valid" in data.parts, scoring="loss",
                  n_iter_no_change=trees.PATIENCE, monotonic_cst=data.signs,
                  categorical_features=data.categories, random_state=settings.pop("seed", 1),
                  **settings)
-    with threadpoolctl.threadpool_limits(threads, user_api="openmp"):
-        if "valid" not in data.parts:
-            model.fit(*data.parts["train"])
-            return predictor(model, data, rounds), []
-        x, y = data.parts["valid"]
-        model.fit(*data.parts["train"], X_val=x, y_val=y)
+    valid = dict(zip(("X_val", "y_val"), data.parts.get("valid", ())))
+
+    def train(model):
+        with threadpoolctl.threadpool_limits(threads, user_api="openmp"):
+            model.fit(*data.parts["train"], **valid)
+
+    deadline.fit_scikit_learn(model, rounds, until, train)
+    if not valid:
+        return predictor(model, data, rounds), []
     # The first score is that of no tree, and that of regression half of the squared error.
     scale = 2 if data.regression else 1
     losses = [-scale * score for score in model.validation_score_[1:]]
     return predictor(model, data, 1 + losses.index(min(losses))), losses
 
 
-boosting.compete("scikit-learn", KNOWN, draw, fit)
+boosting.compete("scikit-learn", spaces.SCIKIT_LEARN, fit)

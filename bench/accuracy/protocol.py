@@ -18,6 +18,7 @@ from program import tables
 TABLES = ("adult", "california", "bank", "compas", "blog", "auto-mpg", "heart", "credit")
 CROSS_VALIDATED = ("auto-mpg", "heart")
 FOLDS = 5
+MEMBERS = 5  # of ensembles, each of which holds out other rows
 
 
 class Case(NamedTuple):

@@ -4,6 +4,7 @@
 #
 #   bench/accuracy/run.py [TABLE ...] [--peers PYTHON] [--seconds 60] [--seeds 5] [--threads 2]
 #       [--only NAME ...] [--json FILE]
+#   bench/accuracy/run.py --print FILE ... --json FILE   # the tables of such files together
 #
 # protocol.py says which rows train and judge. A contender is a file here: espalier.py, and
 # peer_*.py, which run only with --peers, by that Python. It tunes once a table, by validation loss,
@@ -73,7 +74,8 @@ def over_seeds(lines, metric):
     means = [statistics.mean(values) for values in seeds.values()]
     scale, places, unit = (100, 2, " %") if metric == "accuracy" else (1, 4, "")
     if metric == "mse":
-        return f"{statistics.mean(means):.4g}"
+        deviation = f" ± {statistics.stdev(means):.2g}" if len(means) > 1 else ""
+        return f"{statistics.mean(means):.4g}{deviation}"
     if statistics.mean(means) > 1000:
         places = 0
     deviation = f" ± {scale * statistics.stdev(means):.{places}f}" if len(means) > 1 else ""
@@ -102,6 +104,19 @@ def print_table(name, found):
     sys.stdout.flush()
 
 
+def merged(paths):
+    """What all files have together, printed as tables."""
+    found, circumstances = {}, []
+    for path in paths:
+        results = json.loads(Path(path).read_text())
+        circumstances.append(results["circumstances"])
+        for name, lines in results["tables"].items():
+            found.setdefault(name, {}).update(lines)
+    for name in filter(found.get, protocol.TABLES):
+        print_table(name, found[name])
+    return {"circumstances": circumstances, "tables": found}
+
+
 def arguments():
     parser = argparse.ArgumentParser(description="Tunes and judges contenders on the same rows.")
     parser.add_argument("tables", nargs="*", metavar="TABLE",
@@ -114,6 +129,8 @@ def arguments():
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--json", metavar="FILE", default=contenders.BUILD / "accuracy.json")
+    parser.add_argument("--print", nargs="+", metavar="FILE",
+                        help="print what these files have together, and write it to --json")
     args = parser.parse_args()
     if unknown := set(args.tables) - set(protocol.TABLES):
         parser.error(f"no table {', '.join(sorted(unknown))}; there are "
@@ -125,6 +142,9 @@ def arguments():
 
 def main():
     args = arguments()
+    if args.print:
+        Path(args.json).write_text(json.dumps(merged(args.print), indent=1) + "\n")
+        return
     results = {"circumstances": contenders.circumstances(
         tables.ESPALIER, threads=args.threads, seconds=args.seconds, seeds=args.seeds),
         "tables": {}}

@@ -1,49 +1,128 @@
 # SPDX-License-Identifier: Apache-2.0
-# Espalier on the same problems; see trees.py. Each model is proven before it is judged.
+# Espalier on the same problems; see trees.py. Each model is verified before it is evaluated.
+import atexit
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
+import spaces
 from judges import POWER
+from rows import ROOT
 
-from espalier import MonotonicClassifier, MonotonicRegressor
+ESPALIER = ROOT / "build" / "espalier"
+PAIRS = 2000  # of the counter-example search
 
-HUNTED = 2000
-# Tried on the validation rows.
-RATE_SETTINGS = [{}, {"batch_size": 2048, "learning_rate": 0.03}]
-QUANTILE_SETTINGS = [{}, {"learning_rate": 0.03}]
-GRADE_SETTINGS = [{}, {"learning_rate": 0.03, "epochs": 1000}]
+
+def draw(random):
+    return {"learning_rate": spaces.log_uniform(random, 0.005, 0.1),
+            "weight_decay": spaces.log_uniform(random, 0.03, 3),
+            "tree_rate": spaces.log_uniform(random, 0.03, 0.3),
+            "tree_leaves": round(spaces.log_uniform(random, 7, 127))}
+
+
+class OutOfTime(Exception):
+    """Training ended before there was a model."""
+
+
+DEFAULTS = spaces.Space([{}], draw)
+
+
+class Files:
+    """Rows as CSV files, each written once."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.written = {}  # by the identity of a label; the rows are kept so that it stays theirs
+        atexit.register(self.folder.cleanup)
+
+    def path(self, name):
+        return Path(self.folder.name) / name
+
+    def of(self, rows):
+        if id(rows.y) not in self.written:
+            path = self.path(f"{len(self.written)}.csv")
+            frame = rows.x.assign(label=rows.y)
+            if rows.exposure is not None:
+                frame["exposure"] = rows.exposure
+            frame.to_csv(path, index=False)
+            self.written[id(rows.y)] = rows, path
+        return self.written[id(rows.y)][1]
+
+
+FILES = Files()
+
+
+def train(words, until):
+    """Runs `espalier train`, which saves the best model so far when it is interrupted."""
+    process = subprocess.Popen([ESPALIER, "train", "--quiet", *map(str, words)],
+                               stderr=subprocess.PIPE, text=True)
+    try:
+        _, errors = process.communicate(timeout=until and max(1, until - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+        if process.returncode != 0:
+            raise OutOfTime(errors.strip()) from None
+    if process.returncode != 0:
+        raise RuntimeError(f"espalier train: {errors.strip()}")
 
 
 class Proven:
-    """What predicts Rows by a model that was proven."""
+    """What predicts Rows by a verified model: the last columns that `espalier predict` prints."""
 
-    def __init__(self, model, method="predict"):
-        assert model.model_.verify(pairs=HUNTED).holds
-        self.model, self.method = model, method
+    def __init__(self, path, columns, threads):
+        subprocess.run([ESPALIER, "verify", path, "--pairs", str(PAIRS), "--threads", str(threads)],
+                       check=True, stdout=subprocess.DEVNULL)
+        self.path, self.columns, self.threads = path, columns, threads
 
     def __call__(self, rows):
-        return getattr(self.model, self.method)(rows.x).astype(np.float64)
+        words = ["--rate"] if rows.exposure is not None else []
+        out = FILES.path("predictions.csv")
+        subprocess.run([ESPALIER, "predict", self.path, FILES.of(rows), "-o", out, "--threads",
+                        str(self.threads), *words], check=True)
+        return pd.read_csv(out).iloc[:, -self.columns:].to_numpy(np.float64).squeeze()
 
 
-def fit_rate(problem, loss, settings, seed, threads):
-    model = MonotonicRegressor(loss=loss, power=POWER, random_state=seed, n_jobs=threads,
-                               monotonic_cst=dict.fromkeys(problem.increasing, 1), **settings)
-    valid = problem.valid
-    model.fit(problem.train.x, problem.train.y, exposure=problem.train.exposure,
-              eval_set={"X": valid.x, "y": valid.y, "exposure": valid.exposure})
-    return Proven(model)
+def fit(problem, words, columns, settings, seed, threads, until):
+    signs = dict(zip(problem.train.x, problem.signs()))
+    if increasing := [name for name, sign in signs.items() if sign > 0]:
+        words = [*words, "--increasing", ",".join(increasing)]
+    if problem.valid:
+        words = [*words, "--valid", FILES.of(problem.valid)]
+    for name, value in settings.items():
+        words = [*words, f"--{name.replace('_', '-')}", value]
+    model = FILES.path(f"{time.monotonic_ns()}.esp")
+    train([FILES.of(problem.train), "--label", "label", "--seed", seed, "--threads", threads, "-o",
+           model, *words], until)
+    return Proven(model, columns, threads)
 
 
-def fit_quantiles(problem, quantiles, settings, seed, threads):
-    model = MonotonicRegressor(quantile=list(quantiles), random_state=seed, n_jobs=threads,
-                               monotonic_cst=dict.fromkeys(problem.increasing, 1), **settings)
-    model.fit(problem.train.x, problem.train.y, eval_set=(problem.valid.x, problem.valid.y))
-    return Proven(model)
+def fit_rate(problem, loss, settings, seed, threads, until=None):
+    power = ["--power", POWER] if loss == "tweedie" else []
+    return fit(problem, ["--loss", loss, "--exposure", "exposure", *power], 1, settings, seed,
+               threads, until)
 
 
-def fit_grades(rows, settings, seed, threads, free=()):
-    """Probabilities of the grades 0, 1, ..., which rise with all columns but the free ones; the
-    networks hold out rows in turn."""
-    signs = {column: int(column not in free) for column in rows.x}
-    model = MonotonicClassifier(grades=np.unique(rows.y).tolist(), random_state=seed,
-                                n_jobs=threads, monotonic_cst=signs, **settings)
-    model.fit(rows.x, rows.y)
-    return Proven(model, "predict_proba")
+def fit_quantiles(problem, quantiles, settings, seed, threads, until=None):
+    return fit(problem, ["--quantile", ",".join(map(str, quantiles))], len(quantiles), settings,
+               seed, threads, until)
+
+
+def fit_grades(problem, settings, seed, threads, until=None, rounds=None):
+    """Probabilities of the grades 0, 1, ...; without validation rows networks hold out rows in turn."""
+    grades = np.unique(problem.train.y)
+    order = "<".join(f"{grade:g}" for grade in grades)
+    predict = fit(problem, ["--task", "classification", "--grades", order], len(grades), settings,
+                  seed, threads, until)
+
+    def spread_out(rows):
+        every = np.zeros((len(rows.y), problem.num_grades))
+        every[:, grades.astype(int)] = predict(rows)
+        return every
+
+    spread_out.rounds = None
+    return spread_out

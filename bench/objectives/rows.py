@@ -52,6 +52,7 @@ class Problem(NamedTuple):
     valid: Rows
     test: Rows
     increasing: list[str]
+    num_grades: int = 0
 
     def signs(self):
         return [int(name in self.increasing) for name in self.train.x]

@@ -2,39 +2,58 @@
 # SPDX-License-Identifier: Apache-2.0
 # Claims, quantiles and grades: Espalier and boosted trees on the same rows.
 #
-#   bench/objectives/run.py [TASK ...] [--seeds 5] [--threads 2] [--limit ROWS] [--tries 3]
-#       [--grouped] [--only NAME ...] [--espalier '[{"epochs": 30}]'] [--json FILE]
+#   bench/objectives/run.py [TASK ...] [--seconds 60] [--fit-seconds 60] [--seeds 5] [--first 1]
+#       [--threads 2] [--limit ROWS] [--grouped] [--only NAME ...] [--json FILE]
+#   bench/objectives/run.py --print FILE ... --json FILE   # the tables of such files together
 #
 # frequency, premium: freMTPL2 with exposure; california, blog: the quantiles 0.1, 0.5 and 0.9
-# beside three models of LightGBM without constraints; car, esl, era: grades in five folds beside
-# XGBoost without constraints. rows.py says which rows train, choose and judge. A contender tries
-# its settings on the validation rows of the first seed, and keeps the best for the others; of
-# grades, on a fifth of the training rows of each fold. Prints means with their deviation over the
-# seeds, the seconds of the quickest fit, and the mean difference to the first contender with its
-# standard error. Wants the Python package, the peers, and the tables: make bench-objectives.
+# beside three models of each library without constraints; car, esl, era: grades in five folds beside
+# one classifier without constraints and one monotone model per threshold. rows.py says which rows
+# train, choose and judge.
+#
+# A contender that is tuned tries settings (bench/spaces.py) for --seconds on the rows of the first
+# seed, one trial after another with --threads, and keeps those with the lowest validation loss; the
+# trial that is running when time is over counts with its best round so far. Of grades each fold is
+# tuned by a fifth of its training rows, for its part of the seconds, and refitted to all of them.
+# Then all predictions get the same corrections (corrections.py). Prints means with their standard
+# deviation over the seeds, and the mean difference to the first contender with its standard error.
+# Wants build/espalier, the peers, and the tables: make bench-objectives.
 import argparse
+import itertools
 import json
 import os
 import statistics
 import sys
 import time
 import warnings
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from typing import Callable, NamedTuple
 
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))  # behind this folder, which has a trees.py too
+import contenders as machine
+import corrections
 import judges
 import lattices
 import rows
+import spaces
 import trees
 
 QUANTILES = (0.1, 0.5, 0.9)
 FOLDS = 5
-PREDICTED = 50  # times
 GRADED = ("car", "esl", "era")
 TASKS = ("frequency", "premium", "california", "blog", *GRADED)
+
+
+class Contender(NamedTuple):
+    """fit(problem, ..., settings, seed, threads, until) gives a function from Rows to predictions; one
+    without a space of settings has its defaults."""
+    name: str
+    fit: Callable
+    space: spaces.Space | None
 
 
 def log(*words):
@@ -47,207 +66,247 @@ def timed(fit, *given):
     return predict, time.perf_counter() - start
 
 
-def compete(problems, name, fit, candidates, loss, judge, args):
-    """The metrics of each seed, by the candidate with the lowest validation loss of the first."""
-    results, best = [], None
-    for settings in candidates[:args.tries]:
-        predict, seconds = timed(fit, problems[0], settings, 1, args.threads)
-        value = loss(problems[0].valid, predict(problems[0].valid))
-        log(f"{name}: {settings}: validation {value:.6g}, {seconds:.1f} s")
-        if best is None or value < best[0]:
-            best = value, settings, predict, seconds
-    for seed, problem in enumerate(problems, 1):
-        predict, seconds = (best[2:] if seed == 1 else
-                            timed(fit, problem, best[1], seed, args.threads))
-        found = judge(problem.test, predict(problem.test)) | {"seconds": seconds}
-        log(f"{name}: seed {seed}: {found}")
-        results.append(found)
-    return {"settings": best[1], "validation": best[0], "seeds": results}
+def search(contender, problem, loss, seconds, seed, threads):
+    """The settings with the lowest validation loss, that loss, what the fit returned, and the number of
+    trials. The first trial has all the time that it needs."""
+    until = time.monotonic() + seconds
+    tried = []
+    for number in itertools.count():
+        settings = contender.space.settings(number) if contender.space else {}
+        try:
+            predict = contender.fit(problem, settings, seed, threads, until if number else None)
+            value = loss(problem.valid, predict(problem.valid))
+            tried.append((value, number, settings, predict))
+            log(f"{contender.name}: trial {number}: {settings}: validation {value:.6g}")
+        except lattices.OutOfTime as error:
+            log(f"{contender.name}: trial {number}: {settings}: {error}")
+        if contender.space is None or time.monotonic() >= until:
+            value, _, settings, predict = min(tried, key=lambda each: each[:2])
+            return settings, value, predict, len(tried)
 
 
-def motor(task, args):
+def compete(problem_of, contender, loss, judge, args, save):
+    """The metrics of each seed, by the settings with the lowest validation loss of the first."""
+    found = {"settings": {}, "seeds": {}}
+    if contender.space:
+        found["settings"], found["validation"], _, found["trials"] = search(
+            contender, problem_of(1), loss, args.seconds, 1, args.threads)
+    for seed in seeds_of(args):
+        problem = problem_of(seed)
+        until = args.fit_seconds and time.monotonic() + args.fit_seconds
+        try:
+            predict, seconds = timed(contender.fit, problem, found["settings"], seed, args.threads,
+                                     until)
+        except lattices.OutOfTime as error:
+            log(f"{contender.name}: seed {seed}: {error}")
+            continue
+        found["seeds"][str(seed)] = judge(problem, predict) | {"seconds": seconds}
+        log(f"{contender.name}: seed {seed}: {found['seeds'][str(seed)]}")
+        save(contender.name, found)
+
+
+def seeds_of(args):
+    return range(args.first, args.seeds + 1)
+
+
+def motor(task, args, save):
     label, kind, deviance = {"frequency": ("ClaimNb", "poisson", judges.poisson_deviance),
                              "premium": ("ClaimAmount", "tweedie", judges.tweedie_deviance)}[task]
-    problems = [rows.motor(label, seed, args.limit, args.grouped)
-                for seed in range(1, args.seeds + 1)]
 
-    def judge(test, rate):
-        return {"deviance": deviance(test, rate), "gini": judges.gini(test, rate),
-                "balance": judges.balance(test, rate)}
+    @cache
+    def problem_of(seed):
+        return rows.motor(label, seed, args.limit, args.grouped)
+
+    def judge(problem, predict):
+        rate = predict(problem.test)
+        balanced = corrections.balanced(predict, problem)(problem.test)
+        return {"deviance": deviance(problem.test, balanced),
+                "as fitted": deviance(problem.test, rate), "gini": judges.gini(problem.test, rate),
+                "balance": judges.balance(problem.test, balanced),
+                "balance as fitted": judges.balance(problem.test, rate)}
 
     def named(fit):
         return lambda problem, *rest: fit(problem, kind, *rest)
 
-    contenders = {"Espalier, defaults": (named(lattices.fit_rate), [{}]),
-                  "Espalier, tuned": (named(lattices.fit_rate),
-                                      args.espalier or lattices.RATE_SETTINGS),
-                  "XGBoost": (named(trees.fit_xgboost), trees.SETTINGS["XGBoost"]),
-                  "LightGBM": (named(trees.fit_lightgbm), trees.SETTINGS["LightGBM"])}
-    if task == "frequency":
-        contenders["scikit-learn"] = named(trees.fit_scikit_learn), trees.SETTINGS["scikit-learn"]
-    if args.whole:
-        return {name: {"seeds": [{"seconds": seconds_of_all(problems[0], fit, candidates[0], args)}]}
-                for name, (fit, candidates) in wanted(contenders, args)}
-    return {name: compete(problems, name, fit, candidates, deviance, judge, args)
-            for name, (fit, candidates) in wanted(contenders, args)}
+    contenders = [Contender("Espalier", named(lattices.fit_rate), None),
+                  Contender("Espalier, tuned", named(lattices.fit_rate), lattices.DEFAULTS),
+                  Contender("XGBoost", named(trees.fit_xgboost), spaces.XGBOOST),
+                  Contender("LightGBM", named(trees.fit_lightgbm), spaces.LIGHTGBM)]
+    if task == "frequency":  # scikit-learn has no Tweedie loss
+        contenders.append(Contender("scikit-learn", named(trees.fit_scikit_learn),
+                                    spaces.SCIKIT_LEARN))
+    for contender in wanted(contenders, args):
+        if args.whole:
+            seconds = seconds_of_all(problem_of(1), contender, args)
+            save(contender.name, {"seeds": {"1": {"seconds": seconds}}})
+        else:
+            compete(problem_of, contender, deviance, judge, args, save)
 
 
-def seconds_of_all(problem, fit, settings, args):
+def seconds_of_all(problem, contender, args):
     """Of a fit to all rows, stopped by the validation rows among them."""
     everything = rows.together([problem.train, problem.valid, problem.test])
-    seconds = timed(fit, problem._replace(train=everything), settings, 1, args.threads)[1]
-    log(f"{len(everything.y)} rows: {seconds:.1f} s")
-    return seconds
+    settings = contender.space.settings(0) if contender.space else {}
+    return timed(contender.fit, problem._replace(train=everything), settings, 1, args.threads, None)[1]
 
 
 def wanted(contenders, args):
-    return [(name, each) for name, each in contenders.items()
-            if not args.only or name.split(",")[0] in args.only or name in args.only]
+    return [each for each in contenders if not args.only or each.name in args.only]
 
 
-def quantiles(task, args):
-    problems = [getattr(rows, task)(seed) for seed in range(1, args.seeds + 1)]
+def quantiles(task, args, save):
+    problem_of = cache(getattr(rows, task))
 
     def loss(valid, predicted):
         return statistics.mean(judges.pinball(valid, predicted, QUANTILES))
 
-    def judge(test, predicted):
-        each = judges.pinball(test, predicted, QUANTILES)
-        return {"pinball": statistics.mean(each),
+    def judge(problem, predict):
+        fitted = predict(problem.test)
+        shifted = corrections.shifted(predict, problem, QUANTILES)(problem.test)
+        each = judges.pinball(problem.test, shifted, QUANTILES)
+        return {"pinball": statistics.mean(each), "as fitted": loss(problem.test, fitted),
                 **{f"q{q}": value for q, value in zip(QUANTILES, each)},
-                "coverage": judges.coverage(test, predicted),
-                "crossings": judges.crossings(predicted)}
+                "coverage": judges.coverage(problem.test, shifted),
+                "coverage as fitted": judges.coverage(problem.test, fitted),
+                "crossings": judges.crossings(fitted)}
 
-    def named(fit):
-        return lambda problem, *rest: fit(problem, QUANTILES, *rest)
+    def of(fit):
+        return lambda problem, *rest: trees.fit_quantiles(fit, problem, QUANTILES, *rest)
 
-    contenders = {"Espalier, defaults": (named(lattices.fit_quantiles), [{}]),
-                  "Espalier, tuned": (named(lattices.fit_quantiles),
-                                      args.espalier or lattices.QUANTILE_SETTINGS),
-                  "LightGBM": (named(trees.fit_quantiles), trees.SETTINGS["LightGBM"])}
-    found = {name: compete(problems, name, fit, candidates, loss, judge, args)
-             for name, (fit, candidates) in wanted(contenders, args)}
-    if task == "california":
-        found["ratios"] = ratios_of(problems[0], args)
-    return found
+    def espalier(problem, *rest):
+        return lattices.fit_quantiles(problem, QUANTILES, *rest)
 
-
-def ratios_of(problem, args):
-    """How much longer three quantiles take than one, to train and to predict, at best."""
-    times = {}
-    for name, levels in (("one", QUANTILES[1:2]), ("three", QUANTILES)):
-        fits = [timed(lattices.fit_quantiles, problem, levels, {}, 1, args.threads)
-                for _ in range(3)]
-        calls = [timed(fits[0][0].model.predict, problem.test.x)[1] for _ in range(PREDICTED)]
-        times[name] = min(seconds for _, seconds in fits), min(calls)
-    ratios = dict(zip(("train", "predict"), np.divide(times["three"], times["one"]).tolist()))
-    log(f"three quantiles against one: {times}")
-    return {"seconds": times, "ratios": ratios}
+    for contender in wanted([
+            Contender("Espalier", espalier, None),
+            Contender("Espalier, tuned", espalier, lattices.DEFAULTS),
+            Contender("XGBoost, free", of(trees.fit_xgboost), spaces.XGBOOST),
+            Contender("LightGBM, free", of(trees.fit_lightgbm), spaces.LIGHTGBM),
+            Contender("scikit-learn, free", of(trees.fit_scikit_learn), spaces.SCIKIT_LEARN)], args):
+        compete(problem_of, contender, loss, judge, args, save)
 
 
-def choose(fit, train, candidates, seed, threads, num_grades):
-    """The settings, and what else fit returns, with the lowest log loss of a fifth of the rows."""
-    valid, rest = rows.cut(len(train.y), seed)
-    problem = rows.Problem(train.take(rest), train.take(valid), train, [])
-    tried = []
-    for number, settings in enumerate(candidates):
-        predict, found = fit(problem, settings, seed, threads)
-        each = spread_out(predict, problem.valid, problem.train, num_grades)
-        value = judges.log_loss(problem.valid.y, each)
-        tried.append((value, number, settings, found))
-    return min(tried)[2:]
+def refitted(contender, train, count, increasing, seconds, seed, threads):
+    """Settings and rounds by a fifth of the training rows, then a fit to all of them."""
+    settings, rounds, trials = {}, None, 0
+    if contender.space:
+        valid, rest = rows.cut(len(train.y), seed)
+        problem = rows.Problem(train.take(rest), train.take(valid), train, increasing, count)
+        settings, _, chosen, trials = search(
+            contender, problem, lambda judged, each: judges.log_loss(judged.y, each), seconds, seed,
+            threads)
+        rounds = chosen.rounds
+    everything = rows.Problem(train, None, train, increasing, count)
+    more = {"rounds": rounds} if rounds else {}
+    return contender.fit(everything, settings, seed, threads, None, **more), trials
 
 
-def spread_out(predict, given, train, num_grades):
-    """Probabilities of all grades, those that the training rows lack being 0."""
-    predicted = np.asarray(predict(given), np.float64)
-    all_grades = np.zeros((len(given.y), num_grades))
-    known = np.unique(train.y) if predicted.shape[1] < num_grades else slice(None)
-    all_grades[:, known] = predicted
-    return all_grades
-
-
-def xgboost_grades(train, candidates, seed, threads, num_grades):
-    """Settings and rounds by a fifth of the training rows, then all of them."""
-    import xgboost
-
-    def fit(problem, settings, seed, threads):
-        settings = {**settings, "num_class": num_grades}
-        predict = trees.fit_xgboost(problem, "grades", settings, seed, threads)
-        return predict, predict.rounds
-
-    settings, rounds = choose(fit, train, candidates, seed, threads, num_grades)
-    params = {**settings, "objective": "multi:softprob", "num_class": num_grades,
-              "nthread": threads, "seed": seed}
-    booster = xgboost.train(params, xgboost.DMatrix(train.arrays(), train.y), rounds)
-    return lambda given: booster.predict(xgboost.DMatrix(given.arrays()))
-
-
-def espalier_grades(train, candidates, seed, threads, num_grades, free=()):
-    def fit(problem, settings, seed, threads):
-        return lattices.fit_grades(problem.train, settings, seed, threads, free), None
-
-    settings = candidates[0]
-    if len(candidates) > 1:
-        settings, _ = choose(fit, train, candidates, seed, threads, num_grades)
-    return lattices.fit_grades(train, settings, seed, threads, free)
-
-
-def grades(task, args):
+def grades(task, args, save):
     table, count = rows.graded(task)
-    contenders = {"Espalier, defaults": (espalier_grades, [{}]),
-                  "Espalier, tuned": (espalier_grades, args.espalier or lattices.GRADE_SETTINGS),
-                  "XGBoost": (xgboost_grades, trees.SETTINGS["XGBoost"])}
-    if free := rows.CONTRADICTED.get(task):
-        contenders[f"Espalier, {', '.join(free)} free"] = (partial(espalier_grades, free=free), [{}])
-    print(f"{task}: at the least, of every model that rises with all columns: "
-          f"{rows.least_of_monotone(table)}", flush=True)
-    found = {}
-    for name, (fit, candidates) in wanted(contenders, args):
-        results = []
-        for seed in range(1, args.seeds + 1):
+    columns = list(table.x)
+    of_fold = args.seconds / (FOLDS * args.seeds)
+    thresholds = "one monotone model per threshold"
+    contenders = [
+        (Contender("Espalier", lattices.fit_grades, None), columns),
+        (Contender("Espalier, tuned", lattices.fit_grades, lattices.DEFAULTS), columns),
+        (Contender("XGBoost, free", partial(trees.fit_classes, trees.fit_xgboost), spaces.XGBOOST),
+         columns),
+        (Contender(f"XGBoost, {thresholds}", partial(trees.fit_thresholds, trees.fit_xgboost),
+                   spaces.XGBOOST), columns),
+        (Contender(f"LightGBM, {thresholds}", partial(trees.fit_thresholds, trees.fit_lightgbm),
+                   spaces.LIGHTGBM), columns)]
+    if contradicted := rows.CONTRADICTED.get(task):
+        name = f"{', '.join(contradicted)} free"
+        kept = [column for column in columns if column not in contradicted]
+        contenders += [(each._replace(name=f"{each.name}, {name}"), kept)
+                       for each, _ in contenders if each.name in (
+                           "Espalier", f"XGBoost, {thresholds}")]
+    log(f"{task}: at the least, of every model that rises with all columns: "
+        f"{rows.least_of_monotone(table)}")
+    increasing_of = {each.name: increasing for each, increasing in contenders}
+    for contender in wanted([each for each, _ in contenders], args):
+        results = {}
+        for seed in seeds_of(args):
             judged = []
             for train, test in rows.folds(table, FOLDS, seed):
-                predict, seconds = timed(fit, train, candidates[:args.tries], seed, args.threads,
-                                         count)
-                each = spread_out(predict, test, train, count)
+                (predict, trials), seconds = timed(
+                    refitted, contender, train, count, increasing_of[contender.name], of_fold, seed,
+                    args.threads)
+                each = predict(test)
                 judged.append({"log_loss": judges.log_loss(test.y, each),
-                               "grade_error": judges.grade_error(test.y, each),
-                               "seconds": seconds})
-            results.append({key: statistics.mean(each[key] for each in judged)
-                            for key in judged[0]})
-            log(f"{name}: seed {seed}: {results[-1]}")
-        found[name] = {"settings": candidates, "seeds": results}
-    return found
+                               "grade_error": judges.grade_error(test.y, each), "seconds": seconds})
+            results[str(seed)] = {key: statistics.mean(each[key] for each in judged)
+                                  for key in judged[0]}
+            log(f"{contender.name}: seed {seed}: {results[str(seed)]}")
+            save(contender.name, {"trials": trials, "seeds": results})
 
 
 def spread(values):
     return statistics.stdev(values) if len(values) > 1 else 0.0
 
 
+def cell(values):
+    """Mean ± standard deviation, with two digits of the latter."""
+    deviation = spread(values)
+    places = max(0, 1 - int(np.floor(np.log10(deviation)))) if deviation > 0 else 4
+    return f"{statistics.mean(values):,.{places}f} ± {deviation:,.{places}f}"
+
+
+def difference_of(seeds, first, metric):
+    """Mean of the differences on the seeds that both have, with its standard error."""
+    both = [seeds[seed][metric] - first[seed][metric] for seed in seeds if seed in first]
+    if not both:
+        return ""
+    error = spread(both) / len(both) ** 0.5
+    return f"{statistics.mean(both):+.2g} ± {error:.1g}"
+
+
+def order_of(name):
+    """Espalier first, then as the names come."""
+    return not name.startswith("Espalier"), name
+
+
 def print_table(task, found):
-    contenders = {name: each["seeds"] for name, each in found.items() if "seeds" in each}
-    first = next(iter(contenders.values()))
-    judged = next(iter(first[0]))  # the metric that decides
-    print(f"\n### {task}\n\n| |", " | ".join(first[0]), "| difference |\n" +
-          "| --- " * (2 + len(first[0])) + "|")
-    for name, seeds in contenders.items():
-        cells = [f"{statistics.mean(values):.5g} ± {spread(values):.2g}"
-                 for values in ([seed[key] for seed in seeds] for key in list(first[0])[:-1])]
-        cells.append(f"{min(seed['seconds'] for seed in seeds):.2g}")  # other work only adds to it
-        differences = [seed[judged] - own[judged] for seed, own in zip(seeds, first)]
-        error = spread(differences) / len(differences) ** 0.5
-        cells.append(f"{statistics.mean(differences):+.2g} ± {error:.2g}"
-                     if seeds is not first else "")
-        print(f"| {name} |", " | ".join(cells), "|", flush=True)
-    if "ratios" in found:
-        print("\nthree quantiles against one:", found["ratios"]["ratios"])
+    contenders = {name: found[name] for name in sorted(found, key=order_of)}
+    first = next(iter(contenders.values()))["seeds"]
+    judged, *others = list(next(iter(first.values())))[:-1]  # the first metric decides
+    print(f"\n### {task}\n\n| | {judged} | difference |",
+          " | ".join([*others, "seconds", "trials", "seeds"]), "|\n" +
+          "| --- " * (len(others) + 6) + "|")
+    for name, each in contenders.items():
+        seeds = each["seeds"]
+        columns = [cell([seed[key] for seed in seeds.values()]) for key in (judged, *others)]
+        seconds = f"{statistics.median(seed['seconds'] for seed in seeds.values()):.2g}"
+        difference = difference_of(seeds, first, judged) if seeds is not first else ""
+        print(f"| {name} | {columns[0]} | {difference} |",
+              " | ".join([*columns[1:], seconds, str(each.get("trials", "")), str(len(seeds))]), "|",
+              flush=True)
 
 
-def main():
+def merged(paths):
+    """What all files have together, printed as tables."""
+    tasks, circumstances = {}, []
+    for path in paths:
+        results = json.loads(Path(path).read_text())
+        circumstances.append(results["circumstances"])
+        for task, found in results["tasks"].items():
+            for name, each in found.items():
+                mine = tasks.setdefault(task, {}).setdefault(name, each)
+                mine["seeds"] |= each["seeds"]
+    for task in TASKS:
+        if task in tasks:
+            print_table(task, tasks[task])
+    return {"circumstances": circumstances, "tasks": tasks}
+
+
+def arguments():
     parser = argparse.ArgumentParser(description="Judges Espalier and boosted trees beyond yes/no.")
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"of {', '.join(TASKS)}; all")
+    parser.add_argument("--seconds", type=float, default=60,
+                        help="to tune, a contender and task; 0: one trial")
+    parser.add_argument("--fit-seconds", type=float,
+                        help="after these a fit ends with its best round so far; unlimited")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=1, help="the first seed that is judged")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--whole", action="store_true",
                         help="of frequency and premium: only the time to fit all policies")
@@ -255,24 +314,38 @@ def main():
                         help="of frequency and premium: rows that look like one policy are judged, "
                              "or train, together")
     parser.add_argument("--limit", type=int, help="policies to draw; all")
-    parser.add_argument("--tries", type=int, default=3, help="settings that a contender tries")
-    parser.add_argument("--only", nargs="*", default=[], help="these contenders")
-    parser.add_argument("--espalier", type=json.loads,
-                        help="settings that Espalier tries, a JSON list")
-    parser.add_argument("--json", metavar="FILE",
+    parser.add_argument("--only", nargs="*", default=[], help="these contenders, by their names")
+    parser.add_argument("--json", metavar="FILE", type=Path,
                         default=rows.ROOT / "build" / "bench" / "objectives.json")
+    parser.add_argument("--print", nargs="+", metavar="FILE", help="print what these files have together, and write it to --json")
     args = parser.parse_args()
     if unknown := set(args.tasks) - set(TASKS):
         parser.error(f"no task {', '.join(sorted(unknown))}; there are {', '.join(TASKS)}")
+    return args
+
+
+def main():
+    args = arguments()
+    if args.print:
+        args.json.write_text(json.dumps(merged(args.print), indent=1) + "\n")
+        return
     warnings.simplefilter("ignore")
-    results = {"load": os.getloadavg()[0], "threads": args.threads, "tasks": {}}
+    results = {"circumstances": machine.circumstances(
+        lattices.ESPALIER, threads=args.threads, seconds=args.seconds,
+        fit_seconds=args.fit_seconds, seeds=args.seeds, limit=args.limit, grouped=args.grouped), "tasks": {}}
+    args.json.parent.mkdir(parents=True, exist_ok=True)
     for task in args.tasks or TASKS:
+        results["tasks"][task] = found = {}
+
+        def save(name, each):
+            found[name] = each
+            args.json.write_text(json.dumps(results, indent=1) + "\n")
+
         run = (motor if task in ("frequency", "premium") else grades if task in GRADED
                else quantiles)
-        results["tasks"][task] = found = run(task, args)
-        print_table(task, found)
-        Path(args.json).parent.mkdir(parents=True, exist_ok=True)
-        Path(args.json).write_text(json.dumps(results, indent=1) + "\n")
+        run(task, args, save)
+        if found and not args.whole:
+            print_table(task, found)
 
 
 if __name__ == "__main__":
