@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Fits that end in time with the best round so far. A deadline is a time of time.monotonic(), or None.
+# Fits that end in time with the best round so far. A deadline is a time of time.monotonic(), or
+# None.
 import math
 import time
 
@@ -43,8 +44,8 @@ FIRST_ROUNDS = 50
 
 
 def fit_scikit_learn(model, rounds, deadline, fit):
-    """scikit-learn has no callback: a model that may be continued is, with twice the rounds, until it
-    stops by itself or time is over. `fit` fits the model."""
+    """Fits with twice the rounds again and again until the model stops by itself or time is over,
+    because scikit-learn has no callback. `fit` fits the model or continues it."""
     if deadline is None:
         fit(model.set_params(max_iter=rounds))
         return

@@ -4,10 +4,10 @@
 #
 #   bench/parallel.py [--jobs 16] [--seconds 560] [--logs FOLDER] FILE
 #
-# FILE has a line per command, the most important ones first; `#` begins a comment. Commands that have
-# not ended in time are interrupted, then killed, and those that have not begun are left out. What a
-# command prints goes to FOLDER. Prints a line per command: exit code, seconds and the command. A
-# command that fails stops nothing.
+# FILE has a line per command, the most important ones first; `#` begins a comment. Commands that
+# have not ended in time are interrupted, then killed, and those that have not begun are left out.
+# What a command prints goes to FOLDER. Prints a line per command: exit code, seconds and the
+# command. A command that fails stops nothing.
 import argparse
 import os
 import signal
@@ -41,7 +41,8 @@ def run(commands, jobs, until, logs):
                 running[start(command, log)] = command, time.monotonic()
         for process in [each for each in running if each.poll() is not None]:
             command, begin = running.pop(process)
-            print(f"{process.returncode:4} {time.monotonic() - begin:6.0f} s  {command}", flush=True)
+            seconds = time.monotonic() - begin
+            print(f"{process.returncode:4} {seconds:6.0f} s  {command}", flush=True)
         time.sleep(0.2)
     for process, (command, _) in running.items():
         print(f"late: {command}", flush=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is tuned of each library of boosted trees, the same in all comparisons: settings that are tried
-# first, good ones, and a function that draws another.
+# What is tuned of each library of boosted trees, the same in all comparisons: settings that are
+# tried first, good ones, and a function that draws another.
 import random
 from typing import Callable, NamedTuple
 
@@ -21,7 +21,8 @@ def log_uniform(draw, low, high):
 def draw_xgboost(draw):
     shape = (
         {"max_depth": draw.randint(2, 10)} if draw.random() < 0.5 else
-        {"grow_policy": "lossguide", "max_depth": 0, "max_leaves": round(log_uniform(draw, 4, 256))})
+        {"grow_policy": "lossguide", "max_depth": 0,
+         "max_leaves": round(log_uniform(draw, 4, 256))})
     return {"learning_rate": log_uniform(draw, 0.02, 0.3), **shape,
             "min_child_weight": log_uniform(draw, 0.01, 100),
             "reg_lambda": log_uniform(draw, 0.01, 100),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Boosted trees with monotone constraints, categories as categories, stopped by the validation rows.
-# A fit ends with the trees up to the best round, also if the time `until` which it may train is over;
-# without validation rows it has all rounds.
-# History: (seconds since the arrays were there, validation loss) a round; the loss is log loss or
-# mean squared error. Settings are the library's; the defaults are what one would take untuned.
+# A fit ends with the trees up to the best round, also if the time `until` which it may train is
+# over; without validation rows it has all rounds. History: (seconds since the arrays were there,
+# validation loss) a round; the loss is log loss or mean squared error. Settings are the library's;
+# the defaults are what one would take untuned.
 import time
 
 import deadline

@@ -3,12 +3,13 @@
 #
 #   peer_NAME.py SECONDS THREADS FOLDER ...
 #
-# Random search (bench/spaces.py) on the first folder for SECONDS, then a fit with the best settings on
-# every folder; all of it again without the directions, for what they cost and what proven models can
-# reach. Where Espalier trains an ensemble whose networks hold out a fifth of all rows each in turn, so
-# does the peer. Trials have one thread each and run side by side, those that are running when time is
-# over count with their best round so far, and the validation rows judge; a folder without any is cut
-# into folds. The environment variable DIRECTIONS, kept or dropped, leaves one half of that.
+# Random search (bench/spaces.py) on the first folder for SECONDS, then a fit with the best settings
+# on every folder; all of it again without the directions, for what they cost and what proven models
+# can reach. Where Espalier trains an ensemble whose networks hold out a fifth of all rows each in
+# turn, so does the peer. Trials have one thread each and run side by side, those that are running
+# when time is over count with their best round so far, and the validation rows judge; a folder
+# without any is cut into folds. The environment variable DIRECTIONS, kept or dropped, leaves one
+# half of that.
 import copy
 import itertools
 import multiprocessing
@@ -127,9 +128,9 @@ def compete(package, space, fit):
     """Tunes, fits, and reports a line a folder: with the directions, then without.
 
     space: the settings that are tried
-    fit(data, settings, rounds, threads, until=None): (function that predicts rows, validation loss a
-        round); at most so many rounds, of which the validation rows, where there are any, choose the
-        best; fewer where time is over
+    fit(data, settings, rounds, threads, until=None): (function that predicts rows, validation loss
+        a round); at most so many rounds, of which the validation rows, where there are any, choose
+        the best; fewer where time is over
     """
     seconds, threads, *folders = sys.argv[1:]
     # Both searches come first: they fork, and fits start threads.

@@ -5,8 +5,8 @@
 #
 # `espalier tune` on the rows of the first folder for SECONDS, then `espalier train` with what it
 # found on every folder, as an ensemble. The networks of an ensemble take their validation rows in
-# turn. With 0 seconds there are the defaults only. A folder without validation rows is tuned by folds and trained without any; there the
-# defaults are an ensemble already.
+# turn. With 0 seconds there are the defaults only. A folder without validation rows is tuned by
+# folds and trained without any; there the defaults are an ensemble already.
 import json
 import sys
 import tempfile

@@ -88,8 +88,8 @@ def print_row(contender, lines):
         return
     cells = [over_seeds(lines, metric) for metric in lines[0]["metrics"]]
     seconds = statistics.median(line["seconds"] for line in lines)
-    print(f"| {contender} |", " | ".join([*cells, f"{seconds:.2g}", str(lines[0].get("trials", ""))]),
-          "|")
+    trials = lines[0].get("trials", "")
+    print(f"| {contender} |", " | ".join([*cells, f"{seconds:.2g}", str(trials)]), "|")
 
 
 def print_table(name, found):
@@ -125,7 +125,7 @@ def arguments():
     parser.add_argument("--only", nargs="*", default=[],
                         help="these contenders: espalier, xgboost, lightgbm, sklearn")
     parser.add_argument("--seconds", type=float, default=60,
-                        help="to tune, a contender and table; 0: the defaults, and one trial a peer")
+                        help="to tune, a contender and table; 0: defaults, and one trial a peer")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--json", metavar="FILE", default=contenders.BUILD / "accuracy.json")

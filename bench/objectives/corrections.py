@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is done to the predictions of all contenders alike after they are fitted: Espalier's own offset
-# does it while it trains.
+# What is done to the predictions of all contenders alike after they are fitted: Espalier's own
+# offset does it while it trains.
 import numpy as np
 
 
 def balanced(predict, problem):
-    """Predictions times the factor with which the totals of the training and validation rows agree."""
+    """Predictions times the factor that makes the totals of training and validation rows agree."""
     rows = (problem.train, problem.valid)
     predicted = sum(float(np.sum(predict(part) * part.exposure)) for part in rows)
     factor = sum(float(np.sum(part.y)) for part in rows) / predicted
@@ -13,7 +13,7 @@ def balanced(predict, problem):
 
 
 def shifted(predict, problem, quantiles):
-    """Each quantile plus the constant with which it has its share of the validation rows below it."""
+    """Each quantile plus the constant that puts its share of the validation rows below it."""
     lacks = problem.valid.y[:, None] - predict(problem.valid)
     offsets = [np.quantile(lack, level, method="inverted_cdf")
                for lack, level in zip(lacks.T, quantiles)]

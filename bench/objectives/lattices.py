@@ -113,7 +113,7 @@ def fit_quantiles(problem, quantiles, settings, seed, threads, until=None):
 
 
 def fit_grades(problem, settings, seed, threads, until=None, rounds=None):
-    """Probabilities of the grades 0, 1, ...; without validation rows networks hold out rows in turn."""
+    """Probabilities of the grades 0, 1, ...; without validation rows networks hold out some in turn."""
     grades = np.unique(problem.train.y)
     order = "<".join(f"{grade:g}" for grade in grades)
     predict = fit(problem, ["--task", "classification", "--grades", order], len(grades), settings,

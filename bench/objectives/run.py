@@ -7,9 +7,9 @@
 #   bench/objectives/run.py --print FILE ... --json FILE   # the tables of such files together
 #
 # frequency, premium: freMTPL2 with exposure; california, blog: the quantiles 0.1, 0.5 and 0.9
-# beside three models of each library without constraints; car, esl, era: grades in five folds beside
-# one classifier without constraints and one monotone model per threshold. rows.py says which rows
-# train, choose and judge.
+# beside three models of each library without constraints; car, esl, era: grades in five folds
+# beside one classifier without constraints and one monotone model per threshold. rows.py says which
+# rows train, choose and judge.
 #
 # A contender that is tuned tries settings (bench/spaces.py) for --seconds on the rows of the first
 # seed, one trial after another with --threads, and keeps those with the lowest validation loss; the
@@ -49,8 +49,8 @@ TASKS = ("frequency", "premium", "california", "blog", *GRADED)
 
 
 class Contender(NamedTuple):
-    """fit(problem, ..., settings, seed, threads, until) gives a function from Rows to predictions; one
-    without a space of settings has its defaults."""
+    """fit(problem, ..., settings, seed, threads, until) gives a function from Rows to predictions.
+    One without a space of settings has its defaults."""
     name: str
     fit: Callable
     space: spaces.Space | None
@@ -67,8 +67,8 @@ def timed(fit, *given):
 
 
 def search(contender, problem, loss, seconds, seed, threads):
-    """The settings with the lowest validation loss, that loss, what the fit returned, and the number of
-    trials. The first trial has all the time that it needs."""
+    """The settings with the lowest validation loss, that loss, what the fit returned, and the number
+    of trials. The first trial has all the time that it needs."""
     until = time.monotonic() + seconds
     tried = []
     for number in itertools.count():
@@ -147,7 +147,8 @@ def seconds_of_all(problem, contender, args):
     """Of a fit to all rows, stopped by the validation rows among them."""
     everything = rows.together([problem.train, problem.valid, problem.test])
     settings = contender.space.settings(0) if contender.space else {}
-    return timed(contender.fit, problem._replace(train=everything), settings, 1, args.threads, None)[1]
+    problem = problem._replace(train=everything)
+    return timed(contender.fit, problem, settings, 1, args.threads, None)[1]
 
 
 def wanted(contenders, args):
@@ -181,7 +182,8 @@ def quantiles(task, args, save):
             Contender("Espalier, tuned", espalier, lattices.DEFAULTS),
             Contender("XGBoost, free", of(trees.fit_xgboost), spaces.XGBOOST),
             Contender("LightGBM, free", of(trees.fit_lightgbm), spaces.LIGHTGBM),
-            Contender("scikit-learn, free", of(trees.fit_scikit_learn), spaces.SCIKIT_LEARN)], args):
+            Contender("scikit-learn, free", of(trees.fit_scikit_learn),
+                      spaces.SCIKIT_LEARN)], args):
         compete(problem_of, contender, loss, judge, args, save)
 
 
@@ -278,8 +280,8 @@ def print_table(task, found):
         seconds = f"{statistics.median(seed['seconds'] for seed in seeds.values()):.2g}"
         difference = difference_of(seeds, first, judged) if seeds is not first else ""
         print(f"| {name} | {columns[0]} | {difference} |",
-              " | ".join([*columns[1:], seconds, str(each.get("trials", "")), str(len(seeds))]), "|",
-              flush=True)
+              " | ".join([*columns[1:], seconds, str(each.get("trials", "")), str(len(seeds))]),
+              "|", flush=True)
 
 
 def merged(paths):
@@ -317,7 +319,8 @@ def arguments():
     parser.add_argument("--only", nargs="*", default=[], help="these contenders, by their names")
     parser.add_argument("--json", metavar="FILE", type=Path,
                         default=rows.ROOT / "build" / "bench" / "objectives.json")
-    parser.add_argument("--print", nargs="+", metavar="FILE", help="print what these files have together, and write it to --json")
+    parser.add_argument("--print", nargs="+", metavar="FILE",
+                        help="print what these files have together, and write it to --json")
     args = parser.parse_args()
     if unknown := set(args.tasks) - set(TASKS):
         parser.error(f"no task {', '.join(sorted(unknown))}; there are {', '.join(TASKS)}")
@@ -330,9 +333,10 @@ def main():
         args.json.write_text(json.dumps(merged(args.print), indent=1) + "\n")
         return
     warnings.simplefilter("ignore")
-    results = {"circumstances": machine.circumstances(
+    circumstances = machine.circumstances(
         lattices.ESPALIER, threads=args.threads, seconds=args.seconds,
-        fit_seconds=args.fit_seconds, seeds=args.seeds, limit=args.limit, grouped=args.grouped), "tasks": {}}
+        fit_seconds=args.fit_seconds, seeds=args.seeds, limit=args.limit, grouped=args.grouped)
+    results = {"circumstances": circumstances, "tasks": {}}
     args.json.parent.mkdir(parents=True, exist_ok=True)
     for task in args.tasks or TASKS:
         results["tasks"][task] = found = {}

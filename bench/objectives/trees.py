@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Boosted trees, stopped by the validation rows: fit_NAME(problem, loss, settings, seed, threads, until)
-# gives a function from Rows to predictions; a fit that has no time left after `until` ends with its
-# best round so far. Claims are y/exposure with weight exposure. `loss` is poisson, tweedie, binary,
-# grades or a quantile level. All but quantiles and grades have the monotone constraints of the problem.
+# Boosted trees, stopped by the validation rows: fit_NAME(problem, loss, settings, seed, threads,
+# until) gives a function from Rows to predictions; a fit that has no time left after `until` ends
+# with its best round so far. Claims are y/exposure with weight exposure. `loss` is poisson,
+# tweedie, binary, grades or a quantile level. All but quantiles and grades have the monotone
+# constraints of the problem.
 import itertools
 
 import numpy as np
@@ -133,8 +134,8 @@ def fit_quantiles(fit, problem, quantiles, settings, seed, threads, until=None):
 
 
 def fit_thresholds(fit, problem, settings, seed, threads, until=None, rounds=None):
-    """P(y = grade) by a monotone binary model of P(y >= grade) for each grade but the lowest. The least
-    of those up to a grade keeps them in order, and is as monotone as they are. Grades would get the
+    """P(y = grade) by a monotone binary model of P(y >= grade) for each grade but the lowest. The
+    least of those up to a grade keeps them in order, and is as monotone as they are. Grades would get the
     probability 0 where that binds, so that they are mixed with the frequencies of the grades; the
     validation rows choose the weight, which then belongs to the `rounds`."""
     parts = []
