@@ -119,6 +119,13 @@ LossValue row_loss(const Objective& objective, float z, const LossRow& row) noex
           static_cast<float>(units * slope.curvature * label.scale * label.scale)};
 }
 
+double least_loss(const Objective& objective, const LossRow& row) noexcept {
+  const Label& label = objective.label();
+  if (!label.has_log_link() || row.y == 0) return 0;
+  const double score = portable_log(row.y / label.unit / row.exposure);
+  return objective.scale() * loss_of(label, score, row).loss;
+}
+
 bool has_curvature(const Label& label) noexcept {
   return label.loss != Loss::absolute_error && label.loss != Loss::quantile;
 }

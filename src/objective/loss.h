@@ -72,6 +72,10 @@ struct LossValue {
 /// Of a label with one output.
 LossValue row_loss(const Objective& objective, float z, const LossRow& row) noexcept;
 
+/// The loss of the best score for a row, which is 0 unless the link is a logarithm. A loss less this
+/// one is half the deviance.
+double least_loss(const Objective& objective, const LossRow& row) noexcept;
+
 /// Whether the loss of a label bends everywhere, so that slope and curvature say where it is least.
 bool has_curvature(const Label& label) noexcept;
 

@@ -110,6 +110,29 @@ RC_GTEST_PROP(Loss, TheOffsetIsWhereTheMeanGradientVanishes, ()) {
   }
 }
 
+RC_GTEST_PROP(Loss, NoScoreHasLessThanTheLeastLoss, ()) {
+  for (const Loss loss : {Loss::squared_error, Loss::poisson, Loss::gamma, Loss::tweedie}) {
+    Case own = random_case(loss);
+    fit_label(own.data, own.label);
+    const Objective objective(own.label, own.data);
+    for (std::uint64_t i = 0; i < own.data.num_rows; ++i) {
+      const LossRow row = loss_row(own.data, i);
+      const double least = least_loss(objective, row);
+      double seen = std::numeric_limits<double>::infinity();
+      for (double z = -20; z <= 20; z += 1.0 / 64)
+        seen = std::min(seen, row_loss(objective, static_cast<float>(z), row).loss);
+      const double room = 1e-9 + 1e-6 * std::abs(least);
+      RC_ASSERT(seen >= least - room);
+      if (own.label.has_log_link() && row.y > 0) {
+        const double best = std::log(row.y / own.label.unit / row.exposure);
+        const double z = (best - own.label.offsets[0] - row.offset) / own.label.scale;
+        RC_ASSERT(std::abs(row_loss(objective, static_cast<float>(z), row).loss - least) <=
+                  1e-6 + 1e-3 * std::abs(least));
+      }
+    }
+  }
+}
+
 TEST(Loss, OfARegressionIsTheSquaredErrorInUnitsOfTheLabel) {
   const Label label{.name = "y", .offsets = {10}, .scale = 4};
   const Objective objective(label, {});

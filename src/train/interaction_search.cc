@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "core/stopwatch.h"
@@ -15,7 +15,6 @@
 #include "data/row_sample.h"
 #include "model/model_data.h"
 #include "objective/loss.h"
-#include "train/held_out.h"
 #include "train/initialize.h"
 #include "train/interactions.h"
 #include "train/screen.h"
@@ -28,59 +27,23 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kFewestRows = 1000;  // below, a screen finds chance
+constexpr std::size_t kMinRows = 1000;    // fewer rows show no pair clearly
+constexpr std::size_t kMaxRows = 30'000;  // a sample of more rows
+constexpr std::size_t kMaxColumns = 40;   // of more columns, those that improve the loss most alone
+constexpr std::size_t kMaxPairs = 4;
 constexpr std::size_t kFolds = 3;
-constexpr std::size_t kMostColumns = 40;  // more are screened one by one first
-constexpr int kScreenBins = 32;
-constexpr int kBins[] = {16, 32, 64};    // a side of a crossed category
-constexpr int kVertices[] = {4, 8, 16};  // a side of a grid
-constexpr double kClear = 2;             // standard deviations, of a gain and of the fall of a loss
-constexpr double kInDoubt = 1;           // of a fall that may be clear with more rows
-constexpr std::size_t kMostTried = 4;    // pairs
-constexpr std::size_t kMostFitted = 1'000'000;  // rows
-constexpr float kProbe = 0.25f;                 // how far slopes are compared for a curvature
-constexpr std::size_t kTurn = 0;                // of levels: each row is judged at one of them
+constexpr double kMinErrors = 4;       // the least improvement, in standard errors
+constexpr double kMinShare = 0.015;    // and of the out-of-fold deviance
+constexpr std::size_t kParts = 10;     // of the rows: the table of one is fitted on the others
+constexpr double kShrinkage = 5;       // rows that draw a cell to 0
+constexpr int kScreenBins = 32;        // per feature, where all pairs are compared
+constexpr int kBins[] = {16, 32, 64};  // per feature, of a pair that becomes a category
+constexpr int kVertices = 8;           // per feature, of a pair that becomes a grid
+constexpr double kFiner = 1.03;        // times the improvement of fewer bins
+constexpr std::size_t kMaxFitted = 1'000'000;  // rows from which bins are made
 
-// How many rows are searched: enough to see what is worth it. Of a wide table a tenth, so that the
-// search is about a tenth of the time.
-std::size_t rows_to_search(std::size_t rows, std::size_t columns) {
-  constexpr std::size_t kMost = 30'000, kMostOfWide = 4000;
-  return std::min(rows, columns <= kMostColumns ? kMost : std::max(kMostOfWide, rows / 10));
-}
-
-// The slope of the loss of each row with respect to the output, times the row's weight.
-std::vector<float> slopes_of(const Objective& objective, const Dataset& data,
-                             std::vector<float> outputs, float move) {
-  for (float& output : outputs) output += move;
-  const Rows rows = rows_between(0, data.num_rows);
-  std::vector<float> slopes(data.num_rows);
-  LossSum ignored;
-  add_losses(objective, data, rows, kTurn, outputs.data(), slopes.data(), rows.size(), ignored);
-  return slopes;
-}
-
-// Adds the slopes and curvatures of some rows.
-void add_slopes(const Objective& objective, const Dataset& data, const std::vector<float>& outputs,
-                ScreenRows& rows) {
-  const std::vector<float> own = slopes_of(objective, data, outputs, 0);
-  const std::vector<float> above = slopes_of(objective, data, outputs, kProbe);
-  const std::vector<float> below = slopes_of(objective, data, outputs, -kProbe);
-  rows.slopes.insert(rows.slopes.end(), own.begin(), own.end());
-  for (std::size_t r = 0; r < own.size(); ++r)
-    rows.curvatures.push_back(std::max(0.0f, (above[r] - below[r]) / (2 * kProbe)));
-}
-
-// Of outputs at all levels, that of each row at the one at which it is screened.
-std::vector<float> at_one_level(const Label& label, const std::vector<float>& outputs) {
-  std::vector<float> own;
-  const std::size_t levels = label.num_levels();
-  for (std::uint64_t r = 0; r < outputs.size() / levels; ++r)
-    own.push_back(outputs[r * levels + level_of(label, r, kTurn)]);
-  return own;
-}
-
-Pair made_of(const PairWish& pair, const Schema& schema, const TrainOptions& options,
-             const Dataset& data) {
+Pair fit(const PairWish& pair, const Schema& schema, const TrainOptions& options,
+         const Dataset& data) {
   if (needs_grid(schema, pair.first, pair.second))
     return fit_grid(schema, pair.first, pair.second, pair.bins);
   return fit_pair(schema, pair.first, pair.second, pair.bins, options.max_categories, data);
@@ -92,114 +55,170 @@ Rows sampled_rows(std::size_t num_rows, std::size_t most) {
   return rows;
 }
 
+void keep_columns(const std::vector<std::size_t>& columns, Dataset& data) {
+  LargeVector<float> cells(data.num_rows * columns.size());
+  float* cell = cells.data();
+  for (std::size_t r = 0; r < data.num_rows; ++r) {
+    for (const std::size_t column : columns) *cell++ = data.row(r)[column];
+  }
+  data.cells = std::move(cells);
+  data.num_features = columns.size();
+}
+
+SettledOptions half_as_long(const SettledOptions& options) {
+  TrainOptions changed = *options;
+  changed.epochs = (options->epochs + 1) / 2;
+  return SettledOptions(std::move(changed));
+}
+
+// Columns are numbered as in the sample, unless a comment says otherwise.
 class Search {
  public:
-  Search(const Prepared& prepared, Team& team, const TrainControl& control)
+  // The sample has the columns of `named`, and others.
+  Search(const Prepared& prepared, const std::vector<PairWish>& named, Team& team,
+         const TrainControl& control)
       : p_(prepared),
         team_(team),
         control_(control),
         random_(Random(prepared.options->seed).split(kInteractionStream)),
-        short_(with_epochs(prepared.options, (prepared.options->epochs + 1) / 2)) {
-    const Rows rows = draw_rows();
-    std::vector<double> labels;
-    for (const std::uint64_t row : rows) labels.push_back(p_.train.labels[row]);
-    for (const Split& fold : deal_folds(rows, labels, kFolds, random_.split(2)))
-      folds_.push_back({subset(p_.train, fold.train, team_.ranks()),
-                        subset(p_.train, fold.valid, team_.ranks())});
+        options_(half_as_long(prepared.options)),
+        sample_(subset(p_.train, draw_rows(), team_.ranks())),
+        objective_(p_.schema.label, sample_),
+        groups_(group_equal_rows(sample_)),
+        tables_(groups_, kParts, kShrinkage, random_.split(3)) {
+    tell(0, std::nan(""));
+    choose_columns(named);
+    schema_.label = p_.schema.label;
+    for (const std::size_t column : columns_)
+      schema_.features.push_back(p_.schema.features[column]);
+    if (columns_.size() < sample_.num_features) keep_columns(columns_, sample_);
+    predict_out_of_fold();
   }
 
-  // The pairs that are worth it, with their bins.
+  // The pairs to use, with their bins.
   std::vector<PairWish> find() {
-    std::vector<PairWish> chosen;
-    const std::vector<PairGain> standing_out = screen();
-    Judged without;
-    if (!standing_out.empty()) without = {losses_with(chosen, 0)};
-    const Judged before = without;
-    std::vector<PairWish> others;
-    for (const PairGain& pair : standing_out) {
-      if (is_stopped()) break;
-      Judged with(1);
-      const PairWish best = best_bins(chosen, {pair.first, pair.second}, with.front());
-      if (!lowers_the_loss(best, chosen, without, with)) {
-        others.push_back(best);
-        continue;
-      }
-      chosen.push_back(best);
-      without = std::move(with);
+    std::vector<PairWish> used;
+    std::vector<Candidate> open = all_pairs();
+    while (found_.size() < kMaxPairs && !is_stopped()) {
+      keep_clear(open);
+      if (open.empty()) break;
+      const Candidate best = open.front();
+      open.erase(open.begin());
+      found_.push_back(take(best.first, best.second));
+      if (best.gain.mean < kMinShare * deviance_ || used.size() + 1 < found_.size()) continue;
+      used.push_back(found_.back());
+      improvements_.push_back(fmt::format("{:.1f} %", 100 * best.gain.mean / deviance_));
     }
-    tried_ = chosen;
-    tried_.insert(tried_.end(), others.begin(), others.end());
-    if (standing_out.empty()) {
-      why_ = "no pair of columns stands out";
-    } else if (chosen.empty()) {
-      why_ = fmt::format("of {} that stand out none lowers the loss of held-out rows clearly",
-                         standing_out.size());
-    } else {
-      const Fall fall = fall_of(before.front(), without.front());
-      why_ = fmt::format("the loss of held-out rows is {:.1f} deviations lower",
-                         fall.mean / fall.error);
-    }
-    return chosen;
+    return used;
   }
 
-  // Named pairs, each with a number of bins.
-  std::vector<PairWish> choose_bins(std::vector<PairWish> pairs) {
-    std::vector<PairWish> chosen;
-    for (const PairWish& pair : pairs) {
-      std::vector<double> ignored;
-      chosen.push_back(pair.bins > 0 || is_stopped() ? pair : best_bins(chosen, pair, ignored));
+  // Chooses the bins that are open.
+  void choose_bins(std::vector<PairWish>& pairs) {
+    const auto place = [&](std::size_t column) {
+      return static_cast<std::size_t>(std::ranges::find(columns_, column) - columns_.begin());
+    };
+    for (PairWish& pair : pairs) {
+      if (pair.bins == 0) pair = take(place(pair.first), place(pair.second));
     }
-    return chosen;
   }
 
   bool is_stopped() const { return team_.stop_requested(); }
   std::int64_t rows_done() const { return rows_done_; }
-  const std::string& why() const { return why_; }
 
-  // All that find() tried, with their bins; the chosen ones first.
-  const std::vector<PairWish>& tried() const { return tried_; }
+  // All clear pairs that find() met: those to use, then others.
+  const std::vector<PairWish>& found() const { return found_; }
+
+  std::string why() const {
+    if (improvements_.empty())
+      return fmt::format("no pair of features clearly improves out-of-fold deviance{}",
+                         found_.empty() ? "" : fmt::format(" by {} %", 100 * kMinShare));
+    return fmt::format("out-of-fold deviance improves by {}", fmt::join(improvements_, ", "));
+  }
 
  private:
-  struct Fold {
-    Dataset train;
-    Dataset held_out;
+  struct Candidate {
+    std::size_t first = 0;
+    std::size_t second = 0;
+    Gain gain = {};
   };
-
-  // The losses of the rows that the first fold holds out, of those of the second if it was asked ...
-  using Judged = std::vector<std::vector<double>>;
 
   // In ascending order; of many one of each stretch of neighbours.
   Rows draw_rows() const {
-    const std::size_t most = rows_to_search(p_.train.num_rows, p_.schema.features.size());
-    if (p_.train.num_rows >= p_.many_rows) return sampled_rows(p_.train.num_rows, most);
-    Rows rows = rows_between(0, p_.train.num_rows);
+    const std::size_t count = p_.train.num_rows;
+    if (count >= p_.many_rows) return sampled_rows(count, kMaxRows);
+    Rows rows = rows_between(0, count);
     random_.split(1).shuffle(std::span(rows));
-    rows.resize(most);
+    rows.resize(std::min(count, kMaxRows));
     std::ranges::sort(rows);
     return rows;
   }
 
-  static SettledOptions with_epochs(const SettledOptions& options, int epochs) {
-    TrainOptions changed = *options;
-    changed.epochs = epochs;
-    return SettledOptions(std::move(changed));
+  // Sets columns_.
+  void choose_columns(const std::vector<PairWish>& named) {
+    columns_.resize(sample_.num_features);
+    std::iota(columns_.begin(), columns_.end(), std::size_t{0});
+    if (columns_.size() <= kMaxColumns) return;
+    double unused = 0;
+    const std::vector<float> zeros(sample_.num_rows * p_.schema.label.num_levels());
+    const std::vector<ScreenRow> rows = screen_rows(objective_, sample_, zeros, unused);
+    std::vector<double> gains(columns_.size());
+    run(gains.size(), [&](std::size_t c) {
+      gains[c] = tables_.gain(rows, cells_of(p_.schema, c, kScreenBins)).mean;
+    });
+    for (const PairWish& pair : named) {
+      gains[pair.first] = gains[pair.second] = std::numeric_limits<double>::infinity();
+    }
+    std::ranges::stable_sort(columns_, std::ranges::greater(),
+                             [&](std::size_t c) { return gains[c]; });
+    columns_.resize(std::min(columns_.size(), std::max(kMaxColumns, 2 * named.size())));
+    std::ranges::sort(columns_);
   }
 
-  // Trains a network on the rows of a fold that it does not hold out; returns its outputs for those
-  // that it does, [row][num_scores].
-  std::vector<float> outputs_of(const Fold& fold, const Schema& schema,
-                                const SettledOptions& options) {
+  template <class Task>
+  void run(std::size_t count, const Task& task) {
+    team_.pool().run(static_cast<int>(count), [&](int i) { task(static_cast<std::size_t>(i)); });
+  }
+
+  Cells cells_of(const Schema& schema, std::size_t column, int bins) const {
+    const Pair::Side side = fit_side(schema, column, bins, sample_);
+    Cells cells{.of_row = std::vector<std::uint16_t>(sample_.num_rows), .count = side.num_bins()};
+    for (std::size_t r = 0; r < sample_.num_rows; ++r)
+      cells.of_row[r] = static_cast<std::uint16_t>(bin_of(side.edges, sample_.row(r)[column]));
+    return cells;
+  }
+
+  Cells cells_of(std::size_t first, std::size_t second, int bins) const {
+    return cross(cells_of(schema_, first, bins), cells_of(schema_, second, bins));
+  }
+
+  // Sets rows_ and deviance_.
+  void predict_out_of_fold() {
+    rows_.resize(sample_.num_rows);
+    const std::vector<double> labels(sample_.labels.begin(), sample_.labels.end());
+    for (const Split& fold :
+         deal_folds(rows_between(0, sample_.num_rows), labels, kFolds, random_.split(2))) {
+      if (is_stopped()) return;
+      const Dataset held_out = subset(sample_, fold.valid);
+      const std::vector<float> outputs = outputs_of(subset(sample_, fold.train), held_out);
+      const std::vector<ScreenRow> rows = screen_rows(objective_, held_out, outputs, deviance_);
+      for (std::size_t r = 0; r < rows.size(); ++r) rows_[fold.valid[r]] = rows[r];
+    }
+    deviance_ /= static_cast<double>(sample_.num_rows);
+  }
+
+  // Trains an additive model; returns its outputs for the held-out rows.
+  std::vector<float> outputs_of(const Dataset& train, const Dataset& held_out) {
     const Random random = random_.split(4);
-    Network network(p_.architecture, input_wires(schema), options->monotone_calibrators,
-                    random.split(1));
-    const Objective objective(schema.label, fold.train);
-    initialize(fold.train, schema.label, options, random.split(2), network);
+    const Label& label = schema_.label;
+    Network network({{{.kind = LayerKind::cal}, {.kind = LayerKind::lin, .outputs = 1}}},
+                    input_wires(schema_), options_->monotone_calibrators, random.split(1));
+    initialize(train, label, options_, random.split(2), network);
     const Dataset no_rows;
     const std::int64_t before = rows_done_;
     Trainer trainer(
-        {.options = &options,
-         .objective = &objective,
-         .train = &fold.train,
+        {.options = &options_,
+         .objective = &objective_,
+         .train = &train,
          .valid = &no_rows,
          .team = &team_,
          .on_progress = [&](std::int64_t rows, double loss) { tell(before + rows, loss); },
@@ -209,129 +228,67 @@ class Search {
         network, random.split(3));
     trainer.run();
     rows_done_ = before + trainer.rows_done();
-    return network_outputs(network, schema.label, fold.held_out, team_);
+    return network_outputs(network, label, held_out, team_);
   }
 
-  // Whether a pair beside the chosen ones lowers the loss clearly. What the rows of one fold leave in
-  // doubt those of the next decide, so that it is not left to the seed.
-  bool lowers_the_loss(const PairWish& pair, std::vector<PairWish> chosen, Judged& without,
-                       Judged& with) {
-    std::vector<double> all_without = without.front(), all_with = with.front();
-    while (true) {
-      const Fall fall = fall_of(all_without, all_with);
-      if (fall.is_clear(kClear)) return true;
-      const std::size_t next = with.size();
-      if (!fall.is_clear(kInDoubt) || next == folds_.size() || is_stopped()) return false;
-      if (without.size() == next) without.push_back(losses_with(chosen, next));
-      chosen.push_back(pair);
-      with.push_back(losses_with(chosen, next));
-      chosen.pop_back();
-      all_without.insert(all_without.end(), without[next].begin(), without[next].end());
-      all_with.insert(all_with.end(), with[next].begin(), with[next].end());
-    }
-  }
-
-  // The losses of the rows that a fold holds out, with some pairs.
-  std::vector<double> losses_with(const std::vector<PairWish>& pairs, std::size_t number) {
-    Schema schema = p_.schema;
-    Fold fold = folds_[number];
-    for (const PairWish& pair : pairs)
-      schema.pairs.push_back(made_of(pair, schema, *p_.options, fold.train));
-    append_pairs(schema.pairs, fold.train);
-    append_pairs(schema.pairs, fold.held_out);
-    const Objective objective(schema.label, fold.train);
-    return losses_of(objective, fold.held_out, outputs_of(fold, schema, p_.options));
-  }
-
-  // The finest bins whose loss is within its noise of the lowest: the network to come has more rows
-  // for them.
-  PairWish best_bins(std::vector<PairWish> chosen, PairWish pair, std::vector<double>& losses) {
-    chosen.push_back(pair);
-    std::vector<std::vector<double>> tried;
-    const std::span<const int> choices =
-        needs_grid(p_.schema, pair.first, pair.second) ? std::span(kVertices) : std::span(kBins);
-    for (const int bins : choices) {
-      chosen.back().bins = bins;
-      tried.push_back(losses_with(chosen, 0));
-    }
-    const auto lowest = std::ranges::min_element(tried, {}, mean_of);
-    std::size_t finest = tried.size() - 1;
-    while (fall_of(tried[finest], *lowest).is_clear(1)) --finest;
-    pair.bins = choices[finest];
-    losses = std::move(tried[finest]);
-    return pair;
-  }
-
-  // Fills the bins of some columns, fold after fold.
-  void fill_bins(const std::vector<std::size_t>& columns, ScreenRows& rows) const {
-    rows.bins.clear();
-    rows.num_bins.clear();
-    for (const std::size_t column : columns) {
-      const Pair::Side side = fit_side(p_.schema, column, kScreenBins, folds_.front().train);
-      std::vector<std::uint16_t>& bins = rows.bins.emplace_back();
-      for (const Fold& fold : folds_) {
-        for (std::size_t r = 0; r < fold.held_out.num_rows; ++r)
-          bins.push_back(
-              static_cast<std::uint16_t>(bin_of(side.edges, fold.held_out.row(r)[column])));
-      }
-      rows.num_bins.push_back(side.num_bins());
-    }
-  }
-
-  // All columns; of many those that say most of the label alone.
-  std::vector<std::size_t> screened_columns() {
-    std::vector<std::size_t> columns(p_.schema.features.size());
-    std::iota(columns.begin(), columns.end(), std::size_t{0});
-    if (columns.size() <= kMostColumns) return columns;
-    ScreenRows rows;
-    for (const Fold& fold : folds_)
-      add_slopes({p_.schema.label, fold.train}, fold.held_out,
-                 std::vector<float>(fold.held_out.num_rows), rows);
-    fill_bins(columns, rows);
-    const std::vector<double> gains = screen_columns(rows, random_.split(3), team_.pool());
-    std::vector<std::size_t> order(columns.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::ranges::greater(),
-                             [&](std::size_t c) { return gains[c]; });
-    order.resize(kMostColumns);
-    std::ranges::sort(order);
-    for (std::size_t& c : order) c = columns[c];
-    return order;
-  }
-
-  // The pairs of features whose gain stands out beside networks that are trained half as long.
-  std::vector<PairGain> screen() {
-    const std::vector<std::size_t> columns = screened_columns();
-    if (columns.size() < 2) return {};
-    ScreenRows rows;
-    for (const Fold& fold : folds_) {
-      const Label& label = p_.schema.label;
-      add_slopes({label, fold.train}, fold.held_out,
-                 at_one_level(label, outputs_of(fold, p_.schema, short_)), rows);
-      if (is_stopped()) return {};
-    }
-    fill_bins(columns, rows);
-    std::vector<PairGain> pairs = screen_pairs(rows, random_.split(3), team_.pool());
-    std::erase_if(pairs, [](const PairGain& pair) { return pair.gain <= kClear * pair.error; });
-    if (pairs.size() > kMostTried) pairs.resize(kMostTried);
-    for (PairGain& pair : pairs) {
-      pair.first = columns[pair.first];
-      pair.second = columns[pair.second];
+  std::vector<Candidate> all_pairs() {
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      cells_.push_back(cells_of(schema_, c, kScreenBins));
+    std::vector<Candidate> pairs;
+    for (std::size_t a = 0; a < columns_.size(); ++a) {
+      for (std::size_t b = a + 1; b < columns_.size(); ++b) pairs.push_back({a, b});
     }
     return pairs;
+  }
+
+  // Keeps the pairs that clearly improve the loss beside those that are taken, the best one first. The
+  // gain of a pair is that of its cells less those of both features alone.
+  void keep_clear(std::vector<Candidate>& pairs) {
+    std::vector<double> alone(columns_.size());
+    run(alone.size(),
+        [&](std::size_t c) { alone[c] = std::max(0.0, tables_.gain(rows_, cells_[c]).mean); });
+    run(pairs.size(), [&](std::size_t i) {
+      Candidate& pair = pairs[i];
+      pair.gain = tables_.gain(rows_, cross(cells_[pair.first], cells_[pair.second]));
+      pair.gain.mean -= alone[pair.first] + alone[pair.second];
+    });
+    std::erase_if(pairs, [](const Candidate& pair) {
+      return !(pair.gain.mean > kMinErrors * pair.gain.error);
+    });
+    std::ranges::stable_sort(pairs, std::ranges::greater(),
+                             [](const Candidate& pair) { return pair.gain.mean; });
+  }
+
+  // Adds the table of a pair to the model. Returns the pair with its bins.
+  PairWish take(std::size_t first, std::size_t second) {
+    PairWish pair{columns_[first], columns_[second], kVertices};
+    Cells cells = cells_of(first, second, kScreenBins);
+    if (!needs_grid(schema_, first, second)) {
+      double least = -std::numeric_limits<double>::infinity();
+      for (const int bins : kBins) {
+        Cells own = cells_of(first, second, bins);
+        const double gain = tables_.gain(rows_, own).mean;
+        if (gain < least) continue;
+        least = std::max(gain, gain * kFiner);
+        pair.bins = bins;
+        cells = std::move(own);
+      }
+    }
+    tables_.add_table(cells, rows_);
+    return pair;
   }
 
   void tell(std::int64_t rows, double loss) {
     if (!control_.progress) return;
     const auto main =
         static_cast<std::int64_t>(p_.train.num_rows) * p_.options->epochs * p_.options->ensemble;
-    const auto folds =
-        static_cast<std::int64_t>(folds_.front().train.num_rows * kFolds) * short_->epochs;
+    const auto search =
+        static_cast<std::int64_t>(sample_.num_rows * (kFolds - 1)) * options_->epochs;
     control_.progress({.options = &*p_.options,
                        .metric = p_.options->metric,
                        .loss = loss,
                        .rows_done = rows,
-                       .rows_total = main + std::max(folds, rows),
+                       .rows_total = main + std::max(search, rows),
                        .seconds = watch_.seconds()});
   }
 
@@ -339,22 +296,30 @@ class Search {
   Team& team_;
   const TrainControl& control_;
   const Random random_;
-  const SettledOptions short_;
+  const SettledOptions options_;
   const Stopwatch watch_;
-  std::vector<Fold> folds_;
+  Dataset sample_;
+  const Objective objective_;
+  const std::vector<std::uint32_t> groups_;
+  const CrossFit tables_;
+  Schema schema_;                     // of the sample
+  std::vector<std::size_t> columns_;  // of the table, in the sample
+  std::vector<Cells> cells_;          // of each column
+  std::vector<ScreenRow> rows_;       // out of fold, with the pairs that are taken
+  double deviance_ = 0;               // half of it per row, out of fold
   std::int64_t rows_done_ = 0;
-  std::vector<PairWish> tried_;
-  std::string why_ = "of several numbers of bins they lower the loss of held-out rows most";
+  std::vector<PairWish> found_;
+  std::vector<std::string> improvements_;
 };
 
 // Pairs are fitted to the training rows, of many to a sample that all ranks have.
 void add_pairs(const std::vector<PairWish>& pairs, Prepared& p, Team& team) {
   const bool is_sampled = p.train.num_rows >= p.many_rows;
   const Dataset sample =
-      is_sampled ? subset(p.train, sampled_rows(p.train.num_rows, kMostFitted), team.ranks())
+      is_sampled ? subset(p.train, sampled_rows(p.train.num_rows, kMaxFitted), team.ranks())
                  : Dataset();
   for (const PairWish& pair : pairs)
-    p.schema.pairs.push_back(made_of(pair, p.schema, *p.options, is_sampled ? sample : p.train));
+    p.schema.pairs.push_back(fit(pair, p.schema, *p.options, is_sampled ? sample : p.train));
 }
 
 }  // namespace
@@ -362,29 +327,34 @@ void add_pairs(const std::vector<PairWish>& pairs, Prepared& p, Team& team) {
 void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, Team& team,
                          const TrainControl& control) {
   std::vector<PairWish> pairs = read_interactions(wanted, p.schema.features);
-  // Crystals are searched for when the pairs are known; the slopes of many classes are many.
+  // Crystals are searched for when the pairs are known; many classes have as many gradients.
   const bool searches = !p.schema.label.has_many_classes();
-  if (!searches || p.architecture.layers.front().wiring == Wiring::crystals) {
-    for (PairWish& pair : pairs) {
-      const bool is_grid = needs_grid(p.schema, pair.first, pair.second);
-      if (pair.bins == 0) pair.bins = is_grid ? kVertices[1] : kScreenBins;
-    }
+  const bool has_default_bins =
+      !searches || p.architecture.layers.front().wiring == Wiring::crystals;
+  for (PairWish& pair : pairs) {
+    if (pair.bins > 0) continue;
+    const bool is_grid = needs_grid(p.schema, pair.first, pair.second);
+    if (is_grid || has_default_bins) pair.bins = is_grid ? kVertices : kScreenBins;
   }
   const bool finds = searches && asks_for_interactions(wanted) && p.finds_interactions &&
-                     p.train.num_rows >= kFewestRows;
+                     p.train.num_rows >= kMinRows && p.schema.features.size() >= 2;
   const bool chooses = std::ranges::any_of(pairs, [](const PairWish& w) { return w.bins == 0; });
   if (finds || chooses) {
     const Stopwatch watch;
-    Search search(p, team, control);
-    pairs = finds ? search.find() : search.choose_bins(std::move(pairs));
+    Search search(p, pairs, team, control);
+    if (finds) {
+      pairs = search.find();
+    } else {
+      search.choose_bins(pairs);
+    }
     p.search_rows += search.rows_done();
     p.search_seconds += watch.seconds();
     p.search_stopped = search.is_stopped();
-    if (!search.tried().empty()) p.pairs = write_interactions(search.tried(), p.schema.features);
+    if (!search.found().empty()) p.pairs = write_interactions(search.found(), p.schema.features);
     p.choices.push_back(
         {"interactions",
          fmt::format("{}", fmt::join(write_interactions(pairs, p.schema.features), ",")),
-         search.why()});
+         finds ? search.why() : "these bins improve out-of-fold deviance most"});
   }
   if (!pairs.empty()) add_pairs(pairs, p, team);
   append_pairs(p.schema.pairs, p.train);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding pairs of columns that are worth a crossed category, or a table that keeps their directions,
+// Finding pairs of features that are worth a crossed category, or a grid that keeps their directions,
 // on the training rows alone.
 //
-// Networks that know no pair predict the rows out of fold, three times. What they leave unexplained
-// is screened (train/screen.h) for pairs. Those that stand out are tried in turn, with several
-// numbers of bins: one more network on the rows of the first fold, judged by the loss of the rows
-// that it holds out, row by row beside the network without the pair; where that leaves a doubt, so on
-// with the other folds. A pair that does not lower the loss clearly is left out, and so there may be
-// none.
+// Additive models predict the rows out of fold. Their gradients say how much a table over two features
+// would improve the loss (train/screen.h). The pair with the largest clear improvement is taken, its
+// table is added to the models, and all pairs that stood out are compared again. No model is trained
+// for a pair.
 #pragma once
 
 #include <string>
