@@ -32,7 +32,7 @@ constexpr std::string_view kNotSearched[] = {
     "ensemble",    "patience",       "seed",         "threads", "trees",
     "tree_leaves", "tree_rate",      "tree_share"};
 
-// How many of the pairs of columns that stand out are used.
+// How many of the pairs of columns that were found are used.
 constexpr Field kPairs = {"pairs", "how many pairs of columns", 0, 1000};
 
 bool contains(std::span<const std::string_view> list, std::string_view name) {

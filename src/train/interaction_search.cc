@@ -38,7 +38,7 @@ constexpr std::size_t kParts = 10;     // of the rows: the table of one is fitte
 constexpr double kShrinkage = 5;       // rows that draw a cell to 0
 constexpr int kScreenBins = 32;        // per feature, where all pairs are compared
 constexpr int kBins[] = {16, 32, 64};  // per feature, of a pair that becomes a category
-constexpr int kVertices = 8;           // per feature, of a pair that becomes a grid
+constexpr int kVertices = 16;          // per feature, of a pair that becomes a grid
 constexpr double kFiner = 1.03;        // times the improvement of fewer bins
 constexpr std::size_t kMaxFitted = 1'000'000;  // rows from which bins are made
 
@@ -112,13 +112,14 @@ class Search {
     return used;
   }
 
-  // Chooses the bins that are open.
+  // Chooses the bins that are open, of each pair beside those before it.
   void choose_bins(std::vector<PairWish>& pairs) {
     const auto place = [&](std::size_t column) {
       return static_cast<std::size_t>(std::ranges::find(columns_, column) - columns_.begin());
     };
     for (PairWish& pair : pairs) {
-      if (pair.bins == 0) pair = take(place(pair.first), place(pair.second));
+      const PairWish own = take(place(pair.first), place(pair.second));
+      if (pair.bins == 0) pair = own;
     }
   }
 
@@ -264,12 +265,12 @@ class Search {
     PairWish pair{columns_[first], columns_[second], kVertices};
     Cells cells = cells_of(first, second, kScreenBins);
     if (!needs_grid(schema_, first, second)) {
-      double least = -std::numeric_limits<double>::infinity();
+      double wanted = -std::numeric_limits<double>::infinity();
       for (const int bins : kBins) {
         Cells own = cells_of(first, second, bins);
         const double gain = tables_.gain(rows_, own).mean;
-        if (gain < least) continue;
-        least = std::max(gain, gain * kFiner);
+        if (gain < wanted) continue;
+        wanted = std::max(gain, gain * kFiner);
         pair.bins = bins;
         cells = std::move(own);
       }

@@ -27,7 +27,7 @@ struct Prepared {
   std::size_t many_rows = kManyRows;
   // Of settle_interactions and settle_wiring:
   std::vector<Choice> choices = {};
-  std::vector<std::string> pairs = {};  // that were tried, those that were chosen first
+  std::vector<std::string> pairs = {};  // that clearly improve the loss, those in use first
   double search_seconds = 0;
   std::int64_t search_rows = 0;  // trained on
   bool search_stopped = false;
