@@ -18,7 +18,7 @@ std::vector<std::uint32_t> each_alone(std::size_t num_rows) {
 }
 
 Cells random_cells(std::size_t num_rows, Random& random) {
-  Cells cells{.of_row = {}, .count = 2 + random.below(10)};
+  Cells cells{.of_row = {}, .count = 2 * (1 + random.below(5))};  // even: a board has no margins
   for (std::size_t r = 0; r < num_rows; ++r)
     cells.of_row.push_back(static_cast<std::uint16_t>(random.below(cells.count)));
   return cells;
