@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -86,7 +85,7 @@ class Search {
         objective_(p_.schema.label, sample_),
         groups_(group_equal_rows(sample_)),
         tables_(groups_, kParts, kShrinkage, random_.split(3)) {
-    tell(0, std::nan(""));
+    tell(0, 0);
     choose_columns(named);
     schema_.label = p_.schema.label;
     for (const std::size_t column : columns_)
