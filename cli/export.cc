@@ -31,9 +31,8 @@ struct Flags {
 
 Json json_of(const Model& model, const ExportedHeader& header) {
   Json fields = Json::array();
-  for (std::size_t i = 0; i < header.fields.size(); ++i) {
-    fields.push_back({{"column", model.schema().features[i].name}, {"field", header.fields[i]}});
-  }
+  for (const auto& [column, field] : header.fields)
+    fields.push_back({{"column", column}, {"field", field}});
   return {{"model_hash", model.hash()},
           {"files", header.files},
           {"namespace", header.name_space},

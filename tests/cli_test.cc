@@ -120,6 +120,17 @@ int main() {
                                             "row.csv"}));
 }
 
+TEST_F(Cli, ListsTheFieldsOfExposureAndOffsetToo) {
+  write("claims.csv", "x,claims,years,base\n1,0,1,0\n2,1,0.5,0.1\n3,2,2,0\n4,1,1,0.2\n");
+  must(
+      "train claims.csv -o claims.esp --label claims --loss poisson --exposure years "
+      "--offset base --valid claims.csv --epochs 1 --quiet");
+  const Json exported = must_json("export claims.esp --to header -o claims.h");
+  EXPECT_EQ(exported["fields"], Json::array({{{"column", "x"}, {"field", "x"}},
+                                             {{"column", "years"}, {"field", "years"}},
+                                             {{"column", "base"}, {"field", "base"}}}));
+}
+
 TEST_F(Cli, ExportsOnnxOrLeavesNoFile) {
   make_model();
   const Json exported = must_json("export loans.esp --to onnx -o risk.onnx");

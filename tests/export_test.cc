@@ -10,8 +10,10 @@
 
 #include "core/effort.h"
 #include "core/error_of.h"
+#include "core/file.h"
 #include "core/math.h"
 #include "data/encode.h"
+#include "data/roles.h"
 #include "espalier/predictor.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
@@ -301,6 +303,28 @@ TEST(Export, NamesTheNamespaceAfterTheFile) {
   EXPECT_EQ(name_space("Größe 2.h"), "Gr_u00f6_u00df_e_2_model");
   EXPECT_EQ(files_of(folder),
             (std::set<std::string>{"risk.h", "int.h", "risk_model.hpp", "Größe 2.h"}));
+}
+
+TEST(Export, ListsTheFieldOfEveryInputInTheOrderOfARow) {
+  const TemporaryFolder folder;
+  std::size_t most_beside = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    const Model model = random_model(random);
+    std::vector<std::string> wanted, found;
+    for (const Feature& feature : model.schema().features) wanted.push_back(feature.name);
+    for (const auto& [role, name] : prediction_columns(model.schema().beside))
+      wanted.push_back(name);
+    const ExportedHeader header = export_header(model, folder / "x.h");
+    const std::string text(read_file(folder / "x.h").view());
+    for (const auto& [column, field] : header.fields) {
+      found.push_back(column);
+      EXPECT_THAT(text, HasSubstr(fmt::format(" {} = ", field)));
+    }
+    EXPECT_EQ(found, wanted);
+    most_beside = std::max(most_beside, model.schema().beside.size());
+  }
+  EXPECT_EQ(most_beside, 2U) << "no model had an exposure and an offset";
 }
 
 TEST(Export, RefusesWhatCannotBeMadeAndLeavesNoFile) {

@@ -20,10 +20,17 @@ struct HeaderOptions {
   std::string name_space;
 };
 
+/// A field of struct Row and the column that it holds.
+struct ExportedField {
+  std::string column;
+  std::string field;
+};
+
 struct ExportedHeader {
   std::string name_space;
-  std::vector<std::string> fields;  ///< of struct Row, one for each of schema().features
-  std::vector<std::string> files;   ///< the header, then the file of its numbers if it is large
+  /// One for each of schema().features, then the exposure and the offset if the model has them.
+  std::vector<ExportedField> fields;
+  std::vector<std::string> files;  ///< the header, then the file of its numbers if it is large
 };
 
 /// The second file of a header: risk_numbers.cc beside risk.h.

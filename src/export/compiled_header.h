@@ -116,22 +116,23 @@ class CompiledHeaders {
   using Code = int (*)(std::size_t, const char*, std::size_t);
 
   static std::string shim_of(const std::string& name, const ExportCase& own,
-                             const std::vector<std::string>& fields) {
+                             const std::vector<ExportedField>& fields) {
     const std::size_t scores = own.program.num_scores();
     std::string set, codes;
     for (std::size_t f = 0; f < fields.size(); ++f) {
+      const std::string& field = fields[f].field;
       if (f >= own.schema.features.size() || own.schema.features[f].kind == FeatureKind::number) {
-        set += fmt::format("    row.{} = cells[{}];\n", fields[f], f);
+        set += fmt::format("    row.{} = cells[{}];\n", field, f);
         continue;
       }
       set += fmt::format(
           "    row.{0} = static_cast<{1}::{0}_code>(cells[{2}] >= 0 ? "
           "static_cast<std::int32_t>(cells[{2}]) : -1);\n",
-          fields[f], name, f);
+          field, name, f);
       codes += fmt::format(
           "  if (feature == {}) return static_cast<int>({}::{}_from_string({{word, "
           "size}}));\n",
-          f, name, fields[f]);
+          f, name, field);
     }
     const char* const store = scores == 1 ? "*out++ = own;" : "for (float x : own) *out++ = x;";
     return fmt::format(

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/export.h"
 #include "espalier/schema.h"
 #include "serve/program.h"
 
@@ -19,7 +20,7 @@ struct HeaderPlan {
 };
 
 struct HeaderText {
-  std::vector<std::string> fields;  // of Row, one a feature
+  std::vector<ExportedField> fields;
   std::string header;
   std::string numbers;  // the second file; empty if the header has all
 };

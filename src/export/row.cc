@@ -123,7 +123,7 @@ RowText print_row(const Schema& schema) {
     const std::string field =
         scope.take(feature.name, words ? std::vector<std::string>{"_code", "_from_string"}
                                        : std::vector<std::string>{});
-    text.fields.push_back(field);
+    text.fields.push_back({feature.name, field});
     const std::string type = words ? field + "_code" : "float";
     const std::string none = words ? type + "::missing" : "std::numeric_limits<float>::quiet_NaN()";
     text.row += fmt::format("  // {}: {}{}{}.\n  {} {} = {};\n", comment_of(feature.name),
@@ -139,7 +139,7 @@ RowText print_row(const Schema& schema) {
   }
   for (const auto& [role, name] : prediction_columns(schema.beside)) {
     const std::string field = scope.take(name);
-    text.fields.push_back(field);
+    text.fields.push_back({name, field});
     text.row += fmt::format("  // {}: the {} of the row.\n  float {} = {};\n", comment_of(name),
                             to_word(role), field, role == Role::exposure ? 1 : 0);
     text.cells += fmt::format("      row.{},\n", field);
