@@ -5,6 +5,7 @@
 import ctypes
 import math
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,37 @@ HEADER = PREFIX / "include/espalier/c.h"
 LIBRARY = next(PREFIX.glob("lib*/**/libespalier.so"))
 OK, ARGUMENT, FILE, FORMAT = 0, 1, 2, 3
 PREDICTION, SCORE = 0, 1
+
+
+# Prints the bits of the predictions for rows of one number; -Ofast makes it flush subnormal numbers.
+HOST = r"""
+#include <espalier/c.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char** argv) {
+  espalier_model* model;
+  espalier_scratch* scratch;
+  volatile float least = 0x1p-149f, one = 1;
+  unsigned bits;
+  float out;
+  int i;
+  if (espalier_load(argv[1], &model) != ESPALIER_OK) return 1;
+  if (espalier_scratch_new(model, &scratch) != ESPALIER_OK) return 1;
+  for (i = 2; i < argc; ++i) {
+    bits = (unsigned)strtoul(argv[i], NULL, 16);
+    float row;
+    memcpy(&row, &bits, sizeof row);
+    if (espalier_predict(model, scratch, ESPALIER_PREDICTION, &row, 1, &out, 1) != ESPALIER_OK)
+      return 1;
+    memcpy(&bits, &out, sizeof bits);
+    printf("%08x\n", bits);
+  }
+  puts(least * one > 0 ? "keeps" : "flushes");
+  return 0;
+}
+"""
 
 
 class Proof(ctypes.Structure):
@@ -123,6 +155,27 @@ class CApi(unittest.TestCase):
         self.assertEqual(many, [c_float(float(text)).value for text in printed])
         scores = self.predict(rows, count, SCORE)[1]
         self.assertTrue(all(abs(p - 1 / (1 + math.exp(-z))) < 1e-6 for p, z in zip(many, scores)))
+
+    def test_a_host_that_flushes_subnormal_numbers_gets_the_same_bits(self):
+        places = [k * 1e-41 for k in range(-40, 40)]
+        table, model = self.path / "tiny.csv", self.path / "tiny.esp"
+        table.write_text("x,y\n" + "".join(f"{x!r},{i}\n" for i, x in enumerate(places)))
+        run(PROGRAM, "train", table, "--label", "y", "--increasing", "x", "--epochs", 3,
+            "--quiet", "-o", model)
+        bits = [struct.unpack("<I", struct.pack("<f", sign * x * 1e-45))[0]
+                for x in range(0, 300_000, 7001) for sign in (-1, 1)]
+        (self.path / "host.c").write_text(HOST)
+        printed = {}
+        for flag in ("-O2", "-Ofast"):
+            host = self.path / "host"
+            run("cc", "-std=c99", flag, f"-I{PREFIX}/include", self.path / "host.c",
+                f"-L{LIBRARY.parent}", "-lespalier", f"-Wl,-rpath,{LIBRARY.parent}", "-o", host)
+            printed[flag] = run(host, model, *(f"{b:08x}" for b in bits)).split()
+        if printed["-Ofast"][-1] != "flushes":
+            self.skipTest("-Ofast keeps subnormal numbers here")
+        self.assertEqual(printed["-O2"][-1], "keeps")
+        self.assertEqual(printed["-Ofast"][:-1], printed["-O2"][:-1])
+        self.assertGreater(len(set(printed["-O2"])), 20)
 
     def test_the_schema_is_that_of_the_model(self):
         region = self.names().index("region")

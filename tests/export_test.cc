@@ -11,6 +11,7 @@
 #include "core/effort.h"
 #include "core/error_of.h"
 #include "core/file.h"
+#include "core/float_modes.h"
 #include "core/math.h"
 #include "data/encode.h"
 #include "data/roles.h"
@@ -180,6 +181,74 @@ TEST(Header, GivesTheBitsOfThePredictor) {
                   compiler);
   }
 }
+
+TEST(Header, GivesTheSameBitsInEveryFloatingPointMode) {
+  std::vector<ExportCase> cases;
+  for (std::uint64_t seed = 1; seed <= effort(5u, 2u); ++seed) {
+    Random random(seed);
+    cases.push_back(case_of(random_model(random)));
+  }
+  for (const std::string& compiler : {kCompilers.front(), kCompilers.back()}) {
+    const CompiledHeaders headers(cases, compiler);
+    for (std::size_t c = 0; c < cases.size(); ++c) {
+      Random random(c);
+      const std::vector<float> rows = neighbouring_rows(cases[c].schema, 200, random);
+      for (const Output output : {Output::score, Output::prediction}) {
+        std::vector<float> wanted(200 * cases[c].program.num_scores()), found(wanted.size());
+        headers.run(c, rows, output, wanted);
+        for (const FloatMode& mode : odd_float_modes()) {
+          const OddFloats odd(mode);
+          headers.run(c, rows, output, found);
+          EXPECT_EQ(float_mode(), mode.word) << compiler << ", " << mode.name;
+          EXPECT_EQ(different(found, wanted), 0U)
+              << compiler << ", case " << c << ", " << mode.name;
+        }
+      }
+    }
+  }
+}
+
+#if defined(__SSE2__)
+// What a host does that was linked with -Ofast, before its main, or that flushes on purpose.
+TEST(Header, GivesTheSameBitsInAProgramThatFlushesSubnormalNumbers) {
+  const TemporaryFolder folder;
+  auto data = std::make_shared<ModelData>();
+  data->training_json = "{}";
+  data->schema.features = {{.name = "x",
+                            .monotonicity = Monotonicity::increasing,
+                            .keypoints = {-1e-39f, 1e-45f, 3e-45f, 1e-41f, 2}}};
+  data->schema.label = {.name = "y"};
+  Random random(5);
+  data->members.push_back(
+      random_network(data->schema, data->calibrators, "cal(5) lin(1)", random.split(1), random));
+  const Model model(std::move(data));
+  export_header(model, folder / "tiny.h");
+  std::ofstream(folder / "main.cc") << R"(#include <xmmintrin.h>
+#include <cstdio>
+#include "tiny.h"
+int main() {
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+  for (float x : {-1e-39f, -2e-40f, 1e-45f, 3e-45f, 4e-45f, 9e-42f, 1e-41f, 2e-38f, 1.0f}) {
+    tiny_model::Row row;
+    row.x = x;
+    std::printf("%.9g\n", static_cast<double>(tiny_model::predict(row)));
+  }
+  return (_mm_getcsr() & 0x8040) == 0x8040 ? 0 : 1;
+}
+)";
+  const Predictor predictor(model);
+  Predictor::Scratch scratch(predictor);
+  std::string wanted;
+  for (const float x : {-1e-39f, -2e-40f, 1e-45f, 3e-45f, 4e-45f, 9e-42f, 1e-41f, 2e-38f, 1.0f})
+    wanted += fmt::format("{:.9g}\n", predictor.predict({&x, 1}, scratch));
+  for (const std::string& compiler : kCompilers) {
+    const std::string line = fmt::format("cd '{}' && {} {} main.cc -o main && ./main > found",
+                                         folder.path().string(), compiler, kWarnings);
+    ASSERT_EQ(std::system(line.c_str()), 0) << compiler;
+    EXPECT_EQ(read_file(folder / "found").view(), wanted) << compiler;
+  }
+}
+#endif
 
 // In double, where every bit is seen: rounding to float would hide almost all of what a compiler
 // does to sums and products.

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/default_floats.h"
+
 namespace espalier {
 namespace {
 
@@ -139,6 +141,7 @@ void ThreadPool::rethrow_error() {
 }
 
 void ThreadPool::serve() {
+  const DefaultFloats floats;
   std::uint64_t last_generation = 0;
   while (wait_for_job(last_generation)) {
     std::uint64_t gate = gate_.load();

@@ -2,6 +2,7 @@
 // Reads tables whole: the head in csv_head, the rows in csv_rows.
 #include "espalier/csv.h"
 
+#include "core/default_floats.h"
 #include "core/file.h"
 #include "core/gzip.h"
 #include "data/csv_head.h"
@@ -13,6 +14,7 @@ namespace espalier {
 
 Table parse_csv_in_chunks(std::string_view text, const CsvOptions& options, std::string_view name,
                           std::size_t chunk_bytes) {
+  const DefaultFloats floats;
   check_options(options);
   const CsvHead head(text, options, name);
   return head.read(head.rows(), chunk_bytes);
@@ -23,6 +25,7 @@ Table parse_csv(std::string_view text, const CsvOptions& options, std::string_vi
 }
 
 Table read_csv(const std::string& path, const CsvOptions& options) {
+  const DefaultFloats floats;
   check_options(options);
   const std::vector<Shard> shards = shards_of(path);
   if (shards.size() > 1 || shards[0].path != path) {

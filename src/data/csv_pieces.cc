@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/default_floats.h"
 #include "core/file.h"
 #include "core/thread_pool.h"
 #include "data/csv_cell.h"
@@ -167,6 +168,9 @@ CsvPieces::CsvPieces(const std::string& path, const CsvOptions& options, std::si
 
 CsvPieces::~CsvPieces() = default;
 
-bool CsvPieces::next(Table& piece) { return state_->reader.next(piece); }
+bool CsvPieces::next(Table& piece) {
+  const DefaultFloats floats;
+  return state_->reader.next(piece);
+}
 
 }  // namespace espalier

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/default_floats.h"
 #include "core/thread_pool.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
@@ -103,6 +104,7 @@ CsvWriter::CsvWriter(std::function<void(std::string_view)> write, int threads)
 CsvWriter::~CsvWriter() = default;
 
 void CsvWriter::add(const Table& piece) {
+  const DefaultFloats floats;
   for (const Column& column : piece.columns) check_column(column, piece.num_rows);
   std::string header;
   if (!state_->began) append_header(header, piece);

@@ -207,6 +207,9 @@ std::string word_at(const Column& column, std::size_t row) {
 }
 
 float position_among(std::span<const float> keypoints, float value, bool turned) noexcept {
+  // The distance of two floats at least, so that nothing is divided by 0, not even where the CPU
+  // takes subnormal keypoints for 0.
+  constexpr double kLeastGap = 0x1p-149;
   // Each step rounds monotonically, so a larger value never gets a smaller position.
   const float clipped = std::clamp(value, keypoints.front(), keypoints.back());
   // The last keypoint but one at most that is not above it, by halves without a branch that depends
@@ -218,7 +221,7 @@ float position_among(std::span<const float> keypoints, float value, bool turned)
     n -= half;
   }
   const double lo = keypoints[k], hi = keypoints[k + 1];
-  const double position = static_cast<double>(k) + (clipped - lo) / (hi - lo);
+  const double position = static_cast<double>(k) + (clipped - lo) / std::max(hi - lo, kLeastGap);
   const double last = static_cast<double>(keypoints.size() - 1);
   return static_cast<float>(turned ? last - position : position);
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/check_fields.h"
+#include "core/default_floats.h"
 #include "core/math.h"
 #include "core/random.h"
 #include "data/loan_truth.h"
@@ -279,6 +280,7 @@ bool SimulatedPieces::next(std::size_t rows, Table& piece) {
 }
 
 Table simulate(const SimulateOptions& options) {
+  const DefaultFloats floats;
   Table table;
   SimulatedPieces(options).next(static_cast<std::size_t>(options.rows), table);
   return table;

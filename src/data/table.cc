@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "espalier/table.h"
 
+#include "core/default_floats.h"
 #include "data/float_blur.h"
 
 namespace espalier {
 
 bool floats_blur(std::span<const float> rounded) noexcept {
+  const DefaultFloats floats;
   FloatBlur blur;
   blur.add(rounded);
   return blur.blurs();

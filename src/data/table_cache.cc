@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/bytes.h"
+#include "core/default_floats.h"
 #include "core/file.h"
 #include "data/column_writer.h"
 #include "data/csv_division.h"
@@ -118,9 +119,13 @@ DiskTableWriter::DiskTableWriter(std::string name, DiskFolder to, std::string so
 
 DiskTableWriter::~DiskTableWriter() = default;
 
-void DiskTableWriter::add(const Table& piece) { state_->writer.add(piece); }
+void DiskTableWriter::add(const Table& piece) {
+  const DefaultFloats floats;
+  state_->writer.add(piece);
+}
 
 Table DiskTableWriter::finish() {
+  const DefaultFloats floats;
   const auto named = [&](Table table) {
     table.name = state_->name;
     return table;
@@ -145,6 +150,7 @@ std::optional<Table> find_disk_table(const std::string& name, const std::string&
 
 Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const DiskFolder& to,
                        std::size_t piece_bytes) {
+  const DefaultFloats floats;
   std::vector<Shard> shards = shards_of(path);
   const bool is_input = path == "-";
   remove_stale_temporaries(to.path);
@@ -167,6 +173,7 @@ Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const
 std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& options,
                                     const DiskFolder& to, Ranks& ranks, std::size_t piece_bytes,
                                     std::size_t many_rows) {
+  const DefaultFloats floats;
   const std::vector<Shard> shards = shards_of(path);
   const auto all_say = [&](bool own) {
     return std::ranges::count(gather_values(ranks, static_cast<char>(own)), 0) == 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/default_floats.h"
 #include "core/file.h"
 #include "core/thread_pool.h"
 #include "data/promises.h"
@@ -117,10 +118,12 @@ Certificate verify_model(const Model& model, std::string hash, const VerifyOptio
 }  // namespace
 
 Certificate verify(const Model& model, const VerifyOptions& options) {
+  const DefaultFloats floats;
   return verify_model(model, model.hash(), options);
 }
 
 Certificate verify_file(const std::string& path, const VerifyOptions& options) {
+  const DefaultFloats floats;
   const FileBytes bytes = read_file(path);
   const Model model(
       std::make_shared<const ModelData>(parse_model(bytes.view(), path, Inequalities::may_fail)));

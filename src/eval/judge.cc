@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/default_floats.h"
 #include "core/thread_pool.h"
 #include "data/csv_cell.h"
 #include "espalier/error.h"
@@ -17,6 +18,7 @@ std::vector<MetricValue> judge(const Model& model, const Dataset& data, ThreadPo
 }
 
 Evaluation evaluate(const Model& model, const Table& table) {
+  const DefaultFloats floats;
   const Rows rows = labelled_rows(model.schema().label, table);
   if (rows.empty()) {
     throw Error(ErrorKind::data, fmt::format("{}: label '{}' is missing in every row", table.name,

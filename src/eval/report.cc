@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/default_floats.h"
 #include "data/pairs.h"
 #include "data/promises.h"
 #include "espalier/anatomy.h"
@@ -321,6 +322,7 @@ std::string what_is_predicted(const Schema& schema) {
 }  // namespace
 
 std::string inspect_json(const Model& model) {
+  const DefaultFloats floats;
   const Label& label = model.schema().label;
   Json json = {{"espalier", model.data().version},
                {"hash", model.hash()},
@@ -375,6 +377,7 @@ to serve it (docs/export.md has the times)
 }  // namespace
 
 std::string inspect_text(const Model& model) {
+  const DefaultFloats floats;
   std::string out = what_is_predicted(model.schema());
   out += fmt::format("\narchitecture  {}\nparameters    {}\nhash          {}\n",
                      model.architecture(), model.num_parameters(), model.hash());

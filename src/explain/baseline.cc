@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/default_floats.h"
 #include "data/csv_cell.h"
 #include "data/encode.h"
 #include "espalier/error.h"
@@ -58,6 +59,7 @@ std::vector<float> baseline_row(const Model& model) {
 }
 
 std::vector<float> baseline_row(const Model& model, const Table& table) {
+  const DefaultFloats floats;
   if (table.num_rows == 0)
     throw Error(ErrorKind::data,
                 fmt::format("{}: no rows; wanted one for the baseline", table.name));
@@ -74,6 +76,7 @@ std::vector<float> baseline_row(const Model& model, const Table& table) {
 }
 
 std::string cell_text(const Feature& feature, float cell) {
+  const DefaultFloats floats;
   if (std::isnan(cell)) return "";
   if (feature.kind == FeatureKind::number) return fmt::format("{}", cell);
   const bool is_known = cell >= 0 && cell < static_cast<float>(feature.words.size());

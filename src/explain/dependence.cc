@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/default_floats.h"
 #include "espalier/error.h"
 #include "espalier/explain.h"
 
@@ -67,6 +68,7 @@ void check(const Predictor& predictor, std::size_t cells, std::size_t feature,
 
 Dependence partial_dependence(const Predictor& predictor, std::span<const float> rows,
                               std::size_t feature, const DependenceOptions& options) {
+  const DefaultFloats floats;
   check(predictor, rows.size(), feature, options);
   const std::size_t width = predictor.num_cells(), scores = predictor.num_scores();
   std::vector<float> moved = thinned(rows, width, options.rows);

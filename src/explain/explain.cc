@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/default_floats.h"
 #include "core/thread_pool.h"
 #include "espalier/error.h"
 #include "explain/game_options.h"
@@ -16,6 +17,7 @@ namespace espalier {
 
 Explanation explain(const Predictor& predictor, std::span<const float> rows,
                     std::span<const float> baseline, const ExplainOptions& options) {
+  const DefaultFloats floats;
   check_game(options.exact_columns, options.permutations);
   check_baseline(predictor.model(), baseline.size());
   if (rows.size() % predictor.num_cells() != 0) {
@@ -55,6 +57,7 @@ Explanation explain(const Predictor& predictor, std::span<const float> rows,
 
 std::vector<std::size_t> top_columns(std::span<const double> shares, std::size_t top,
                                      Adverse adverse) {
+  const DefaultFloats floats;
   const auto badness = [&](std::size_t column) {
     switch (adverse) {
       case Adverse::higher:

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/default_floats.h"
 #include "core/random.h"
 #include "core/thread_pool.h"
 #include "data/csv_cell.h"
@@ -248,6 +249,7 @@ class Judge {
 }  // namespace
 
 Importance importance(const Model& model, const Table& table, const ImportanceOptions& options) {
+  const DefaultFloats floats;
   check_game(options.exact_columns, options.permutations);
   check_range("repeats", options.repeats, 1, 1'000'000);
   if (!options.baseline.empty()) check_baseline(model, options.baseline.size());

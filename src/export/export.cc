@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/default_floats.h"
 #include "core/file.h"
 #include "espalier/error.h"
 #include "export/header.h"
@@ -48,6 +49,7 @@ std::string numbers_path(const std::string& header_path) {
 
 ExportedHeader export_header(const Model& model, const std::string& path,
                              const HeaderOptions& options) {
+  const DefaultFloats floats;
   if (!options.name_space.empty() && !is_plain_identifier(options.name_space)) {
     throw Error(
         ErrorKind::argument,
@@ -73,6 +75,7 @@ ExportedHeader export_header(const Model& model, const std::string& path,
 }
 
 ExportedOnnx export_onnx(const Model& model, const std::string& path) {
+  const DefaultFloats floats;
   OnnxFile file = print_onnx(compile(model), model.schema(), model.hash());
   write_file_atomically(path, file.bytes);
   return {std::move(file.prediction), std::move(file.score)};

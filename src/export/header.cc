@@ -25,10 +25,14 @@ namespace {
 constexpr std::size_t kMostNumbers = std::size_t{1} << 22;
 constexpr std::size_t kMostStack = std::size_t{1} << 19;
 
-std::string_view runtime() {
+std::string_view copied_part(std::string_view text) {
   constexpr std::string_view kBegin = "// begin of the copied part\n";
-  const std::size_t begin = kRuntimeText.find(kBegin) + kBegin.size();
-  return kRuntimeText.substr(begin, kRuntimeText.find("// end of the copied part") - begin);
+  const std::size_t begin = text.find(kBegin) + kBegin.size();
+  return text.substr(begin, text.find("// end of the copied part") - begin);
+}
+
+std::string runtime() {
+  return fmt::format("{}\n{}", copied_part(kDefaultFloatsText), copied_part(kRuntimeText));
 }
 
 std::string names_of(const Schema& schema, Monotonicity monotonicity) {
@@ -57,9 +61,8 @@ std::string print_title(const Program& program, const Schema& schema, const Head
       "they\n"
       "// rise, for any two floats, not by one bit; of class:input that is the prediction of that "
       "class.\n"
-      "// The bits are those of espalier::Predictor, on every CPU, unless a program makes its "
-      "threads\n"
-      "// round otherwise or flush small numbers to 0.\n"
+      "// The bits are those of espalier::Predictor, on every CPU and in every floating-point "
+      "mode.\n"
       "// Nothing here allocates, throws or changes: any number of threads may call it.\n"
       "//\n"
       "//   {}::Row row;  // every field starts as missing\n"
@@ -222,16 +225,16 @@ inline void score(const float* raw, float* scores) noexcept {{
 
 // What becomes of the scores of a row, as a statement.
 std::string print_link(const Program& program, const RowText& row) {
-  const std::string exposure =
-      program.has_exposure ? fmt::format("detail::usable_exposure(row.{})", row.exposure) : "1";
   switch (program.link) {
     case Link::identity:
       return "";
     case Link::sigmoid:
       return "  for (float& own : scores) own = detail::sigmoid(own);\n";
     case Link::exponential:
-      return fmt::format("  for (float& own : scores) own = detail::exponential(own, {}, {});\n",
-                         float_literal(program.unit), exposure);
+      return fmt::format(
+          "  float exposure = {};\n  detail::settle(&exposure, 1);\n"
+          "  for (float& own : scores) own = detail::exponential(own, {}, exposure);\n",
+          program.has_exposure ? "row." + row.exposure : "1", float_literal(program.unit));
     case Link::softmax:
       return "  detail::softmax(scores.data(), scores.size());\n";
     case Link::promised_softmax:
@@ -255,7 +258,8 @@ constexpr std::string_view meaning_of(Link link) {
   return "";
 }
 
-// score(row) and predict(row).
+// score(row) and predict(row). Between the two settle() no arithmetic can leave the scope of the
+// floating-point mode.
 std::string print_functions(const Program& program, const Label& label, const RowText& row) {
   const std::size_t count = program.num_scores();
   std::string names;
@@ -265,14 +269,17 @@ std::string print_functions(const Program& program, const Label& label, const Ro
   const char* const result = count == 1 ? "scores[0]" : "scores";
   return fmt::format(
       "namespace detail {{\n\ninline std::array<float, {0}> scores_of(const Row& row) noexcept {{\n"
-      "  const float raw[] = {{\n{1}  }};\n  std::array<float, {0}> scores;\n"
+      "  float raw[] = {{\n{1}  }};\n  settle(raw, {7});\n  std::array<float, {0}> scores;\n"
       "  score(raw, scores.data());\n  return scores;\n}}\n\n}}  // namespace detail\n\n"
       "// The output of the model before its link: {5}.\n"
-      "inline {2} score(const Row& row) noexcept {{\n"
-      "  const auto scores = detail::scores_of(row);\n  return {3};\n}}\n\n"
+      "inline {2} score(const Row& row) noexcept {{\n  const detail::DefaultFloats floats;\n"
+      "  auto scores = detail::scores_of(row);\n"
+      "  detail::settle(scores.data(), {0});\n  return {3};\n}}\n\n"
       "// {4}\ninline {2} predict(const Row& row) noexcept {{\n"
-      "  auto scores = detail::scores_of(row);\n{6}  return {3};\n}}\n",
-      count, row.cells, type, result, meaning_of(program.link), names, print_link(program, row));
+      "  const detail::DefaultFloats floats;\n  auto scores = detail::scores_of(row);\n{6}"
+      "  detail::settle(scores.data(), {0});\n  return {3};\n}}\n",
+      count, row.cells, type, result, meaning_of(program.link), names, print_link(program, row),
+      program.num_raw());
 }
 
 std::string print_numbers(const Numbers& numbers) {

@@ -37,7 +37,7 @@ ESPALIER_EXPORT_INLINE double rounded(double x) noexcept {
   return x;
 }
 
-// The same for products in memory.
+// The same for numbers in memory: they are computed before, and read again after.
 ESPALIER_EXPORT_INLINE void settle(float* x, std::size_t size) noexcept {
 #if defined(__GNUC__)
   static_cast<void>(size);
@@ -72,8 +72,10 @@ ESPALIER_EXPORT_INLINE float encode(const Cell& cell, float x) noexcept {
   const std::int32_t last = cell.size - 1;
   x = std::min(std::max(x, cell.keypoints[0]), cell.keypoints[last]);
   const float* const above = std::upper_bound(cell.keypoints, cell.keypoints + last, x);
+  constexpr double kLeastGap = 0x1p-149;  // between floats, so that nothing is divided by 0
   const double lo = above[-1], hi = above[0];
-  const double position = static_cast<double>(above - cell.keypoints - 1) + (x - lo) / (hi - lo);
+  const double t = (x - lo) / std::max(hi - lo, kLeastGap);
+  const double position = static_cast<double>(above - cell.keypoints - 1) + t;
   return static_cast<float>(cell.turned ? last - position : position);
 }
 
@@ -360,7 +362,7 @@ inline float usable_exposure(float exposure) noexcept {
 }
 
 inline float exponential(float score, float unit, float exposure) noexcept {
-  return std::min(to_float(portable_exp(score)) * unit * exposure,
+  return std::min(to_float(portable_exp(score)) * unit * usable_exposure(exposure),
                   std::numeric_limits<float>::max());
 }
 

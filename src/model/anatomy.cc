@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/default_floats.h"
 #include "data/pairs.h"
 #include "model/model_data.h"
 #include "model/visit_layer.h"
@@ -159,6 +160,7 @@ LayerAnatomy layer_of(const Network& network, int index, std::vector<NamedWire> 
 }  // namespace
 
 Anatomy anatomy(const Model& model) {
+  const DefaultFloats floats;
   Anatomy opened{.model = model};
   std::vector<NamedWire> inputs;
   const std::vector<Feature>& features = model.schema().features;

@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/default_floats.h"
 #include "core/math.h"
 #include "espalier/error.h"
 #include "objective/amount_metrics.h"
@@ -238,6 +239,7 @@ bool larger_is_better(Metric metric) {
 }
 
 double compute_metric(Metric metric, const Label& label, const JudgedRows& rows) {
+  const DefaultFloats floats;
   const std::size_t size = rows.labels.size();
   const auto fits = [&](std::span<const float> beside) {
     return beside.empty() || beside.size() == size;

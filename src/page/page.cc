@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "core/default_floats.h"
 #include "core/file.h"
 #include "core/random.h"
 #include "core/thread_pool.h"
@@ -251,6 +252,7 @@ class PageMaker {
 }  // namespace
 
 std::string page_html(const Model& model, const Table& table, const PageOptions& options) {
+  const DefaultFloats floats;
   if (!options.by.empty()) require_column(table, options.by);
   std::string script;
   for (const std::string_view file : kPageScripts) script += file;

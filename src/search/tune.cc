@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/check_fields.h"
+#include "core/default_floats.h"
 #include "core/stopwatch.h"
 #include "search/first_trial.h"
 #include "search/plan.h"
@@ -61,6 +62,7 @@ std::vector<TuneRun> ranked(std::span<const TuneRun> runs, Metric metric) {
 
 TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptions& asked,
                 const TuneControl& control) {
+  const DefaultFloats floats;
   validate(options);
   Team team(options.threads, control.ranks, control.stop);
   const Stopwatch watch;

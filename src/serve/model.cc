@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/default_floats.h"
 #include "core/file.h"
 #include "core/thread_pool.h"
 #include "data/csv_cell.h"
@@ -77,9 +78,13 @@ Model Model::load(const std::string& path) { return from_bytes(read_file(path).v
 
 void Model::save(const std::string& path) const { write_file_atomically(path, to_bytes()); }
 
-std::string Model::to_bytes() const { return format_model(data()); }
+std::string Model::to_bytes() const {
+  const DefaultFloats floats;
+  return format_model(data());
+}
 
 Model Model::from_bytes(std::string_view bytes, const std::string& name) {
+  const DefaultFloats floats;
   return Model(
       std::make_shared<const ModelData>(parse_model(bytes, name, Inequalities::must_hold)));
 }
@@ -190,6 +195,7 @@ std::vector<std::string> TableWarnings::list(std::string_view name) const {
 }
 
 std::vector<float> Model::predict(const Table& table, Output output, int threads) const {
+  const DefaultFloats floats;
   const Predictor predictor(*this);
   ThreadPool pool(threads);
   const Dataset rows = encode_to_predict(schema(), table);

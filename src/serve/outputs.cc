@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/default_floats.h"
+
 namespace espalier {
 
 namespace {
@@ -59,6 +61,7 @@ std::size_t predicted_class(const Label& label, std::span<const float> predictio
 
 // In the order of the levels, so that it never falls when they rise.
 double expected_grade(std::span<const float> reached) {
+  const DefaultFloats floats;
   double sum = 1;
   for (const float probability : reached) sum += probability;
   return sum;
@@ -81,6 +84,7 @@ std::vector<std::string> output_names(const Label& label, Output output) {
 }
 
 Table output_table(const Label& label, std::span<const float> numbers, Output output) {
+  const DefaultFloats floats;
   const Numbers rows(label, numbers);
   Table table;
   table.num_rows = rows.num_rows();

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/aligned.h"
+#include "core/default_floats.h"
 #include "data/csv_cell.h"
 #include "data/encode.h"
 #include "data/roles.h"
@@ -39,7 +40,10 @@ bool fit(const Interpreter& interpreter, std::size_t rows, std::size_t out) {
 Predictor::Compiled::Compiled(const Model& compiled_model)
     : model(compiled_model), interpreter(compile(compiled_model)) {}
 
-Predictor::Predictor(const Model& model) : compiled_(std::make_shared<const Compiled>(model)) {}
+Predictor::Predictor(const Model& model) {
+  const DefaultFloats floats;
+  compiled_ = std::make_shared<const Compiled>(model);
+}
 
 const Model& Predictor::model() const noexcept { return compiled_->model; }
 
@@ -81,6 +85,7 @@ float Predictor::predict(std::span<const float> row, Scratch& scratch,
 
 bool Predictor::predict(std::span<const float> rows, std::span<float> out, Scratch& scratch,
                         Output output) const noexcept {
+  const DefaultFloats floats;
   const Interpreter& interpreter = compiled_->interpreter;
   if (!fit(interpreter, rows.size(), out.size()) ||
       scratch.floats_.size() < floats_of_scratch(interpreter)) {
@@ -110,6 +115,7 @@ void Predictor::predict(std::span<const float> rows, std::span<float> out, Outpu
 }
 
 std::vector<float> Predictor::rows(const Table& table) const {
+  const DefaultFloats floats;
   const Schema& schema = model().schema();
   const Dataset features = read_features(schema, table);
   const auto beside = prediction_columns(schema.beside);

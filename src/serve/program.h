@@ -3,8 +3,9 @@
 // model, interpreter.h runs it, exports print it; all must do the operations below in their order,
 // and then give the same bits. docs/monotonicity.md has the proof that no result falls.
 //
-// Numbers are floats unless a formula says double; every operation rounds to nearest, and
-// fma(a, b, c) rounds a * b + c once. A row goes this way:
+// Numbers are floats unless a formula says double; every operation rounds to nearest and keeps
+// subnormal numbers (core/default_floats.h), and fma(a, b, c) rounds a * b + c once. A row goes this
+// way:
 //
 //   encode      each raw cell becomes a position or a code: NumberCell, CategoryCell; behind them
 //               pairs of encoded cells become whole numbers: PairCell. A raw row may go on with its
@@ -41,7 +42,7 @@ namespace espalier {
 ///   NaN    missing
 ///   x      clipped to [keypoints.front(), keypoints.back()]; k is the last keypoint but one at
 ///          most with keypoints[k] <= x; in double
-///          position = k + (x - keypoints[k]) / (keypoints[k + 1] - keypoints[k]),
+///          position = k + (x - keypoints[k]) / max(keypoints[k + 1] - keypoints[k], 2^-149),
 ///          or last - position if turned, where last = keypoints.size() - 1; rounded to float once
 struct NumberCell {
   std::vector<float> keypoints;  // strictly increasing, at least two

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/default_floats.h"
 #include "core/large_vector.h"
 #include "core/stopwatch.h"
 #include "train/checkpoint.h"
@@ -39,6 +40,7 @@ std::vector<std::string> wanted_interactions(const TrainOptions& options,
 
 TrainResult train_on(const Source& source, const TrainOptions& options,
                      const TrainControl& control) {
+  const DefaultFloats floats;
   std::optional<SpillTo> spill;
   if (!control.scratch.empty()) spill.emplace(control.scratch);
   validate(options);
