@@ -196,6 +196,20 @@ class PageTest(unittest.TestCase):
                 self.check_reasons()
                 self.assert_quiet()
 
+    def test_any_exposure_counts_as_it_does_for_the_predictor(self):
+        head, body = self.make("counts", 60)
+        self.report()
+        odd = ["0", "-0", "-3", "inf", "-inf", "1e39", "1e-45", "", "0.25", "3.4e38"]
+        at = head.index("exposure")
+        for i, row in enumerate(body):
+            row[at] = odd[i % len(odd)]
+        self.write("test.csv", [head, *body])
+        order = [head.index(name) for name in self.columns()]
+        found = self.browser.run("return espalier.predict(arguments[0].map(espalier.cells))",
+                                 [[row[i] for i in order] for row in body])
+        for row, own, other in zip(body, found, self.predicted()):
+            self.assertEqual([*map(bits, own)], [*map(bits, other)], row[at])
+
     def check_pasted_rows(self, head, body, wanted):
         for row, numbers in zip(body, wanted):
             text = io.StringIO()

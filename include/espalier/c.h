@@ -79,9 +79,11 @@ espalier_status espalier_num_scores(const espalier_model* model, size_t* count);
 espalier_status espalier_label_name(const espalier_model* model, const char** name);
 espalier_status espalier_score_class(const espalier_model* model, size_t score, const char** word);
 
-/* Input number `input` of a row, counted from 0; the last ones may be the exposure of the row and its
- * offset. Its direction is 1 if no prediction falls when it
- * rises, -1 if none rises, 0 if nothing is promised of all of them (of classes something may be). */
+/* Input number `input` of a row, counted from 0. Its direction is 1 if no prediction falls when it
+ * rises, -1 if none rises, 0 if nothing is promised of all of them (of classes something may be).
+ * The last inputs may be the exposure of the row and its offset, both with direction 1. Any float will
+ * do for them: NaN counts as exposure 1 and as offset 0, a negative exposure as 0, and an infinity as
+ * the largest float or its negative. */
 espalier_status espalier_input_name(const espalier_model* model, size_t input, const char** name);
 espalier_status espalier_input_kind(const espalier_model* model, size_t input, espalier_kind* kind);
 espalier_status espalier_input_direction(const espalier_model* model, size_t input, int* direction);

@@ -28,8 +28,8 @@ namespace espalier {
 /// A row has a cell for each of model.schema().features, in that order: of a number its value, of
 /// a category or an ordered word its code. NaN is missing, infinities count as the nearest
 /// keypoint, and a code that is none of the feature's counts as unseen. Behind them come the
-/// exposure and the offset of the row, if the model was trained with such columns; an exposure that
-/// is not positive and finite counts as 1, an offset that is not finite as 0.
+/// exposure and the offset of the row, if the model has them. Any float will do: NaN counts as 1 and
+/// as 0, a negative exposure as 0, infinities as the largest floats; so no prediction falls with it.
 class Predictor {
  public:
   explicit Predictor(const Model& model);

@@ -12,22 +12,6 @@ namespace espalier {
 
 namespace {
 
-// What a cell of the role must be; empty if it is.
-std::string_view wanted_of(Role role, float cell) {
-  switch (role) {
-    case Role::weight:
-      return std::isfinite(cell) && cell >= 0 ? "" : "0 or more";
-    case Role::exposure:
-      return std::isfinite(cell) && cell > 0 ? "" : "more than 0";
-    case Role::offset:
-      return std::isfinite(cell) ? "" : "a finite number";
-    case Role::feature:
-    case Role::label:
-      break;
-  }
-  return "";
-}
-
 // The column that the options name for a role; empty if they name none.
 const std::string& column_of(Role role, const TrainOptions& options) {
   switch (role) {
@@ -45,6 +29,21 @@ const std::string& column_of(Role role, const TrainOptions& options) {
 }
 
 }  // namespace
+
+std::string_view wanted_of(Role role, float number) {
+  switch (role) {
+    case Role::weight:
+      return std::isfinite(number) && number >= 0 ? "" : "0 or more";
+    case Role::exposure:
+      return std::isfinite(number) && number > 0 ? "" : "more than 0";
+    case Role::offset:
+      return std::isfinite(number) ? "" : "a finite number";
+    case Role::feature:
+    case Role::label:
+      break;
+  }
+  return "";
+}
 
 SideColumns side_columns(const TrainOptions& options) {
   SideColumns columns;
@@ -101,12 +100,17 @@ LargeVector<float> encode_side_column(Role role, const std::string& name, const 
   return cells;
 }
 
+LargeVector<float> any_side_column(const std::string& name, const Table& table) {
+  const std::span<const float> numbers = require_numbers(table, name).values();
+  return {numbers.begin(), numbers.end()};
+}
+
 Dataset encode_to_predict(const Schema& schema, const Table& table) {
   const Rows rows = all_rows(table);
   Dataset data = encode_features(schema, table, rows);
   for (const auto& [role, name] : prediction_columns(schema.beside)) {
     if (role == Role::exposure && table.find(name) == nullptr) continue;
-    data.beside[role] = encode_side_column(role, name, table, rows);
+    data.beside[role] = any_side_column(name, table);
   }
   return data;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,10 +26,16 @@ std::vector<std::pair<Role, std::string>> prediction_columns(const SideColumns& 
 /// What a column is to a model with these options.
 Role role_of(const std::string& column, const TrainOptions& options);
 
-/// One number per row. Throws Error (data) for one that the role does not allow: a weight that is
+/// What a number of the role must be, as a text; empty if it is.
+std::string_view wanted_of(Role role, float number);
+
+/// One number per row, for training and evaluation. Throws Error (data) for one that the role does not allow: a weight that is
 /// missing, negative or not finite, or weights that are all 0; an exposure that is not positive.
 LargeVector<float> encode_side_column(Role role, const std::string& column, const Table& table,
                                       const Rows& rows);
+
+/// The same to predict, where any number will do: objective/link.h says what it counts as.
+LargeVector<float> any_side_column(const std::string& column, const Table& table);
 
 /// All rows of a table with the columns that a prediction reads; the exposure may be absent.
 Dataset encode_to_predict(const Schema& schema, const Table& table);

@@ -27,6 +27,8 @@ using Codes = std::map<std::string, float>;
 // No file of protocol buffers is larger.
 constexpr std::size_t kMostBytes = std::numeric_limits<std::int32_t>::max();
 
+constexpr double kLargest = std::numeric_limits<float>::max();
+
 // The names of the inputs. The empty name means "none" in ONNX, and C runtimes end names at a zero.
 std::set<std::string> names_of_inputs(const Schema& schema) {
   std::set<std::string> names;
@@ -81,7 +83,9 @@ Codes codes_of(const Feature& feature) {
       codes.emplace(word, encode_cell(feature, static_cast<float>(i)));
   }
   std::vector<std::string> missing = usual_missing_words();
-  missing.insert(missing.end(), feature.missing.begin(), feature.missing.end());
+  for (const std::string& word : feature.missing) {
+    for (std::string& written : writings_of(word)) missing.push_back(std::move(written));
+  }
   for (const std::string& word : missing) {
     if (means_missing(word, feature.missing, feature.not_missing))
       codes.emplace(word, encode_cell(feature, kMissing));
@@ -168,18 +172,21 @@ Value mean_by_level(OnnxGraph& graph, const Program& program, const Value& encod
   return graph.apply("Transpose", {by_level});
 }
 
-// In double, as a float that is finite.
-Value to_float(OnnxGraph& graph, const Value& value) {
-  constexpr double kLargest = std::numeric_limits<float>::max();
-  return graph.cast(graph.apply("Clip", {value, scalar(graph, -kLargest), scalar(graph, kLargest)}),
-                    Type::float32);
+// In double, clipped to the range of floats.
+Value clipped(OnnxGraph& graph, const Value& value, double least) {
+  return graph.apply("Clip", {value, scalar(graph, least), scalar(graph, kLargest)});
 }
 
-// What stands beside the features of a row, [rows][1] in double: `otherwise` if it is not finite.
-Value finite_or(OnnxGraph& graph, const Value& input, double otherwise) {
-  const Value bad =
-      graph.apply("Or", {graph.apply("IsNaN", {input}), graph.apply("IsInf", {input})});
-  return graph.apply("Where", {bad, scalar(graph, otherwise), graph.cast(input, Type::float64)});
+// In double, as a float that is finite.
+Value to_float(OnnxGraph& graph, const Value& value) {
+  return graph.cast(clipped(graph, value, -kLargest), Type::float32);
+}
+
+// What stands beside the features of a row, [rows][1] in double: `missing` for NaN, else at least
+// `least`, as objective/link.h has it.
+Value usable(OnnxGraph& graph, const Value& input, double missing, double least) {
+  const Value known = clipped(graph, graph.cast(input, Type::float64), least);
+  return graph.apply("Where", {graph.apply("IsNaN", {input}), scalar(graph, missing), known});
 }
 
 // The columns beside the features; empty without one.
@@ -192,11 +199,9 @@ Beside inputs_beside(OnnxGraph& graph, const Schema& schema) {
   for (const auto& [role, name] : prediction_columns(schema.beside)) {
     const Value input = graph.input(name, Type::float32);
     if (role == Role::exposure) {
-      const Value known = finite_or(graph, input, 1);
-      const Value positive = graph.apply("Greater", {known, scalar(graph, 0)});
-      beside.exposure = graph.apply("Where", {positive, known, scalar(graph, 1)});
+      beside.exposure = usable(graph, input, 1, 0);
     } else {
-      beside.offset = finite_or(graph, input, 0);
+      beside.offset = usable(graph, input, 0, -kLargest);
     }
   }
   return beside;
@@ -228,7 +233,7 @@ Value predict(OnnxGraph& graph, const Program& program, const Value& score, cons
     }
     case Link::exponential: {
       const Value power = graph.apply("Exp", {graph.cast(score, Type::float64)});
-      Value mean = graph.apply("Mul", {power, scalar(graph, program.unit)});
+      Value mean = clipped(graph, graph.apply("Mul", {power, scalar(graph, program.unit)}), 0);
       if (!beside.exposure.empty()) mean = graph.apply("Mul", {mean, beside.exposure});
       return to_float(graph, mean);
     }

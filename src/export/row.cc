@@ -81,7 +81,10 @@ Codes codes_of_words(const Feature& feature) {
 Codes codes_of_exceptions(const Feature& feature) {
   Codes codes;
   if (feature.kind == FeatureKind::ordered) return codes;
-  for (const std::string& word : feature.missing) codes.emplace(word, -1);
+  for (const std::string& word : feature.missing) {
+    codes.emplace(word, -1);
+    codes.emplace(shortest_plain(word), -1);
+  }
   for (const std::string& word : feature.not_missing) {
     if (!word.empty()) codes.emplace(word, static_cast<long>(num_own_words(feature)));
   }
@@ -101,7 +104,7 @@ std::string print_from_string(const Feature& feature, const std::string& field) 
     otherwise = fmt::format("detail::means_missing(word) ? -1 : {}", num_own_words(feature));
   if (!codes_of_exceptions(feature).empty())
     otherwise =
-        fmt::format("detail::exactly(detail::exceptions_of_{}, word, {})", field, otherwise);
+        fmt::format("detail::code_of(detail::exceptions_of_{}, word, {})", field, otherwise);
   return fmt::format(
       "// Of a word of {0}; {1}.\n"
       "inline {2}_code {2}_from_string(std::string_view word) noexcept {{\n"
@@ -140,10 +143,14 @@ RowText print_row(const Schema& schema) {
   for (const auto& [role, name] : prediction_columns(schema.beside)) {
     const std::string field = scope.take(name);
     text.fields.push_back({name, field});
-    text.row += fmt::format("  // {}: the {} of the row.\n  float {} = {};\n", comment_of(name),
-                            to_word(role), field, role == Role::exposure ? 1 : 0);
+    const bool is_exposure = role == Role::exposure;
+    text.row += fmt::format(
+        "  // {}: the {} of the row; no prediction falls when it rises. {}.\n  float {} = {};\n",
+        comment_of(name), to_word(role),
+        is_exposure ? "NaN counts as 1, a negative one as 0" : "NaN counts as 0", field,
+        is_exposure ? 1 : 0);
     text.cells += fmt::format("      row.{},\n", field);
-    if (role == Role::exposure) text.exposure = field;
+    if (is_exposure) text.exposure = field;
   }
   return text;
 }

@@ -355,15 +355,20 @@ inline float score_of(double offset, double scale, double mean, double row_offse
   return to_float(offset + rounded(scale * mean) + row_offset);
 }
 
-inline double usable_offset(float offset) noexcept { return std::isfinite(offset) ? offset : 0; }
+// What any float counts as that stands for the offset or the exposure of a row.
+inline double usable_offset(float offset) noexcept {
+  return std::isnan(offset) ? 0 : static_cast<double>(to_float(offset));
+}
 
 inline float usable_exposure(float exposure) noexcept {
-  return std::isfinite(exposure) && exposure > 0 ? exposure : 1;
+  if (std::isnan(exposure)) return 1;
+  return exposure > 0 ? to_float(exposure) : 0;
 }
 
 inline float exponential(float score, float unit, float exposure) noexcept {
-  return std::min(to_float(portable_exp(score)) * unit * usable_exposure(exposure),
-                  std::numeric_limits<float>::max());
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  const float rate = std::min(to_float(portable_exp(score)) * unit, kLargest);
+  return std::min(rate * usable_exposure(exposure), kLargest);
 }
 
 inline void softmax(float* scores, std::size_t size) noexcept {

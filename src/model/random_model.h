@@ -316,9 +316,15 @@ inline std::vector<float> random_cells(const Schema& schema, Random& random) {
   for (const Role role : kPredictionRoles) {
     if (!schema.beside.contains(role)) continue;
     const auto drawn = static_cast<float>(4 * random.normal());
-    cells.push_back(random.uniform() < 0.1   ? std::numeric_limits<float>::quiet_NaN()
-                    : role == Role::exposure ? std::exp2(drawn)
-                                             : drawn);
+    const double odd = random.uniform();
+    cells.push_back(odd < 0.04             ? std::numeric_limits<float>::quiet_NaN()
+                    : odd < 0.05           ? INFINITY
+                    : odd < 0.06           ? -INFINITY
+                    : odd < 0.08           ? 0.0f * drawn
+                    : odd < 0.1            ? 1e-40f * drawn
+                    : role == Role::offset ? drawn
+                    : odd < 0.12           ? -drawn
+                                           : std::exp2(drawn));
   }
   return cells;
 }

@@ -2,6 +2,7 @@
 #include "objective/link.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/math.h"
@@ -9,6 +10,8 @@
 namespace espalier {
 
 namespace {
+
+constexpr float kLargestFloat = std::numeric_limits<float>::max();
 
 void softmax(std::span<float> scores) noexcept {
   const double largest = *std::max_element(scores.begin(), scores.end());
@@ -57,6 +60,15 @@ Link link_of(const Label& label) noexcept {
   return label.task() == Task::classification ? Link::sigmoid : Link::identity;
 }
 
+float usable_exposure(float exposure) noexcept {
+  if (std::isnan(exposure)) return 1;
+  return exposure > 0 ? std::min(exposure, kLargestFloat) : 0;
+}
+
+float usable_offset(float offset) noexcept {
+  return std::isnan(offset) ? 0 : std::clamp(offset, -kLargestFloat, kLargestFloat);
+}
+
 void apply_link(Link link, float unit, float exposure, std::span<float> scores) noexcept {
   switch (link) {
     case Link::identity:
@@ -65,8 +77,11 @@ void apply_link(Link link, float unit, float exposure, std::span<float> scores) 
       for (float& score : scores) score = sigmoid(score);
       break;
     case Link::exponential:
-      for (float& score : scores)
-        score = std::min(exponential(score) * unit * exposure, std::numeric_limits<float>::max());
+      exposure = usable_exposure(exposure);
+      for (float& score : scores) {
+        const float rate = std::min(exponential(score) * unit, kLargestFloat);
+        score = std::min(rate * exposure, kLargestFloat);
+      }
       break;
     case Link::softmax:
       softmax(scores);

@@ -76,6 +76,52 @@ TEST(Links, TheExponentialSaturatesAndTheProductIsLast) {
   }
 }
 
+// Floats of every sign and size, sorted, the infinities among them.
+std::vector<float> floats_of_all_sizes() {
+  std::vector<float> floats = {-INFINITY, INFINITY, 0.0f, -0.0f};
+  for (std::uint64_t bits = 0; bits < std::uint64_t{1} << 32; bits += 400009) {
+    const auto drawn = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    if (!std::isnan(drawn)) floats.insert(floats.end(), {drawn, std::nextafter(drawn, INFINITY)});
+  }
+  std::sort(floats.begin(), floats.end());
+  return floats;
+}
+
+TEST(Links, AnyFloatIsAnExposureAndAnOffsetAndNoneFallsWhenItRises) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  EXPECT_EQ(usable_exposure(NAN), 1);
+  EXPECT_EQ(usable_offset(NAN), 0);
+  float exposure_before = 0, offset_before = -kLargest;
+  for (const float drawn : floats_of_all_sizes()) {
+    const float exposure = usable_exposure(drawn), offset = usable_offset(drawn);
+    ASSERT_TRUE(exposure >= exposure_before && exposure <= kLargest) << drawn;
+    ASSERT_TRUE(offset >= offset_before && offset <= kLargest) << drawn;
+    if (std::isfinite(drawn)) {
+      ASSERT_EQ(offset, drawn);
+      ASSERT_EQ(exposure, drawn > 0 ? drawn : 0);
+    }
+    exposure_before = exposure;
+    offset_before = offset;
+  }
+  EXPECT_EQ(exposure_before, kLargest);
+}
+
+TEST(Links, NoPredictionFallsWhenTheExposureRisesWhateverTheScore) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  const std::vector<float> exposures = floats_of_all_sizes();
+  for (const float score : {-kLargest, -100.0f, 0.0f, 3.0f, 88.0f, 89.0f, kLargest}) {
+    for (const float unit : {0x1p-40f, 1.0f, 0x1p40f}) {
+      float before = 0;
+      for (const float exposure : exposures) {
+        float now = score;
+        apply_link(Link::exponential, unit, exposure, {&now, 1});
+        ASSERT_TRUE(now >= before && now <= kLargest) << score << " " << unit << " " << exposure;
+        before = now;
+      }
+    }
+  }
+}
+
 TEST(Links, TheSoftmaxAddsUpHoweverLargeTheScores) {
   for (const float shift : {0.0f, -1e6f, 3e38f}) {
     float scores[] = {shift, shift + 1, shift - 2};

@@ -288,7 +288,9 @@ const Interpreter = (() => {
     sigmoid: scores => scores.map(score => fround(1 / (1 + exp(-score)))),
     exponential: (scores, unit, exposure) => scores.map(
         score => Math.min(
-            fround(fround(fround(Math.min(exp(score), LARGEST)) * unit) * exposure), LARGEST)),
+            fround(Math.min(fround(fround(Math.min(exp(score), LARGEST)) * unit), LARGEST) *
+                   exposure),
+            LARGEST)),
     softmax(scores) {
       const largest = Math.max(...scores);
       const sum = scores.reduce((total, score) => total + exp(score - largest), 0);
@@ -330,7 +332,7 @@ const Interpreter = (() => {
       });
     };
 
-    // row: a number for each cell as the predictor reads it, then exposure and offset.
+    // row: a number for each cell as the predictor reads it, then exposure and offset, any numbers.
     const scores = row => {
       encode(row);
       sums.fill(0);
@@ -345,7 +347,7 @@ const Interpreter = (() => {
         }
       }
       const raw = program.has_offset ? row[cells.length + (program.has_exposure ? 1 : 0)] : 0;
-      const offset = Number.isFinite(raw) ? fround(raw) : 0;
+      const offset = Number.isNaN(raw) ? 0 : clip(fround(raw), -LARGEST, LARGEST);
       return program.scores.map(
           (units, s) => fround(clip(
               units.offset + units.scale * (sums[s] / members.length) + offset, -LARGEST,
@@ -354,7 +356,7 @@ const Interpreter = (() => {
 
     const predict = row => {
       const raw = program.has_exposure ? fround(row[cells.length]) : 1;
-      const exposure = Number.isFinite(raw) && raw > 0 ? raw : 1;
+      const exposure = Number.isNaN(raw) ? 1 : raw > 0 ? Math.min(raw, LARGEST) : 0;
       return links[program.link](scores(row), program.unit, exposure);
     };
 

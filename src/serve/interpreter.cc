@@ -38,10 +38,6 @@ float encode(const PairCell& pair, const float* cells) noexcept {
                                                : pair.codes[cell]);
 }
 
-float usable_exposure(float exposure) noexcept {
-  return std::isfinite(exposure) && exposure > 0 ? exposure : 1;
-}
-
 }  // namespace
 
 MemberRunner::MemberRunner(std::vector<Step> steps, std::size_t num_inputs) {
@@ -127,8 +123,7 @@ void Interpreter::run_encoded(const float* rows, const float* exposures, const f
       }
     }
     for (std::size_t r = 0; r < now && output == Output::prediction; ++r) {
-      apply_link(program_.link, program_.unit,
-                 exposures != nullptr ? usable_exposure(exposures[first + r]) : 1,
+      apply_link(program_.link, program_.unit, exposures != nullptr ? exposures[first + r] : 1,
                  {out + r * num_scores(), num_scores()});
     }
     rows += now * num_encoded();
@@ -178,7 +173,7 @@ float Interpreter::score(const EncodedRows& rows, std::size_t row, std::size_t s
   for (std::size_t m = 0; m < members_.size(); ++m) sum += outputs[m * stride];
   const float offset = rows.offsets != nullptr ? rows.offsets[row] : 0;
   return score_of(program_.scores[rows.level + s], sum / static_cast<double>(members_.size()),
-                  std::isfinite(offset) ? offset : 0);
+                  usable_offset(offset));
 }
 
 }  // namespace espalier

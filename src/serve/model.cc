@@ -72,6 +72,45 @@ class Unseen {
   std::string example_;
 };
 
+// Of an exposure or an offset, the numbers that training would not take.
+class OddNumbers {
+ public:
+  OddNumbers(Role role, std::string column) : role_(role), column_(std::move(column)) {}
+
+  void add(const ColumnIndex& columns, const Table& piece) {
+    const Column* const column = columns.find(column_);
+    if (column == nullptr || column->type != ColumnType::number) return;
+    const std::span<const float> numbers = column->values();
+    for (std::size_t row = 0; row < piece.num_rows; ++row) {
+      if (wanted_of(role_, numbers[row]).empty()) continue;
+      if (count_++ > 0) continue;
+      first_ = numbers[row];
+      row_ = piece.first_row + row + 1;
+    }
+    rows_ += piece.num_rows;
+  }
+
+  bool is_strange() const { return count_ > 0; }
+
+  std::string warning(std::string_view table) const {
+    return fmt::format(
+        "{}: column '{}': {} of {} values are no {}, such as {} in row {}; wanted {}. Predictions "
+        "count {}",
+        table, printable(column_), count_, rows_, to_word(role_), first_, row_,
+        wanted_of(role_, first_),
+        role_ == Role::exposure ? "a negative one as 0 and a missing one as 1"
+                                : "a missing one as 0");
+  }
+
+ private:
+  Role role_;
+  std::string column_;
+  std::size_t rows_ = 0;
+  std::size_t count_ = 0;
+  std::size_t row_ = 0;  // of the first, from 1
+  float first_ = 0;
+};
+
 }  // namespace
 
 Model Model::load(const std::string& path) { return from_bytes(read_file(path).view(), path); }
@@ -170,12 +209,15 @@ std::vector<std::string> Model::warnings(const Table& table) const {
 struct TableWarnings::State {
   Model model;  // keeps the features alive
   std::vector<Unseen> columns = {};
+  std::vector<OddNumbers> beside = {};
 };
 
 TableWarnings::TableWarnings(const Model& model) : state_(new State{model}) {
   for (const Feature& feature : state_->model.schema().features) {
     if (feature.kind != FeatureKind::number) state_->columns.emplace_back(feature);
   }
+  for (const auto& [role, name] : prediction_columns(state_->model.schema().beside))
+    state_->beside.emplace_back(role, name);
 }
 
 TableWarnings::~TableWarnings() = default;
@@ -184,12 +226,16 @@ void TableWarnings::add(const Table& piece) {
   const ColumnIndex columns(piece);
   for (Unseen& unseen : state_->columns)
     unseen.add(columns.require(unseen.feature().name), piece.num_rows);
+  for (OddNumbers& odd : state_->beside) odd.add(columns, piece);
 }
 
 std::vector<std::string> TableWarnings::list(std::string_view name) const {
   std::vector<std::string> warnings;
   for (const Unseen& unseen : state_->columns) {
     if (unseen.is_strange()) warnings.push_back(unseen.warning(name));
+  }
+  for (const OddNumbers& odd : state_->beside) {
+    if (odd.is_strange()) warnings.push_back(odd.warning(name));
   }
   return warnings;
 }

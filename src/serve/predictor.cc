@@ -124,7 +124,7 @@ std::vector<float> Predictor::rows(const Table& table) const {
   for (const auto& [role, name] : beside) {
     columns.push_back(role == Role::exposure && table.find(name) == nullptr
                           ? LargeVector<float>(table.num_rows, 1)
-                          : encode_side_column(role, name, table, all_rows(table)));
+                          : any_side_column(name, table));
   }
   std::vector<float> rows;
   rows.reserve(table.num_rows * num_cells());

@@ -16,9 +16,9 @@
 //               values) of the step before it, and the last one leaves a wire per score
 //   mean        of score s, in double: (0 + member 0 + member 1 + ...) / number of members
 //   score       float(offset + scale * mean + the row's offset), in double from left to right,
-//               rounded once: ScoreUnits, scale > 0; the row's offset is 0 if it is absent or NaN
-//   prediction  of the scores, by the link: objective/link.h; an exposure that is absent or not
-//               positive and finite counts as 1
+//               rounded once: ScoreUnits, scale > 0
+//   prediction  of the scores, by the link: objective/link.h, which also says what any float counts as
+//               that stands for the row's exposure or offset
 //
 // The values of a table (a calibrator or a lattice) are stored within [1, 2], where b - a is exact
 // and fma(t, b - a, a) rises with t, a and b. A result y in [1, 2] then goes the way back to the

@@ -215,7 +215,7 @@ float linked(const Program& program, float score, float exposure) {
       return static_cast<float>(1 / (1 + portable_exp(-static_cast<double>(score))));
     case Link::exponential: {
       const auto mean = static_cast<float>(std::min<double>(portable_exp(score), kLargest));
-      return std::min(mean * program.unit * exposure, kLargest);
+      return std::min(std::min(mean * program.unit, kLargest) * exposure, kLargest);
     }
   }
   return score;
@@ -236,10 +236,13 @@ Wires run_by_hand(const Program& program, const float* row, Output output) {
   for (const Cell& cell : program.cells)
     encoded.push_back(std::visit([&](const auto& own) { return encode(own, *row++); }, cell));
   for (const PairCell& pair : program.pairs) encoded.push_back(encode(pair, encoded));
+  constexpr float kLargest = std::numeric_limits<float>::max();
   const float raw_exposure = program.has_exposure ? *row++ : 1;
-  const float exposure = raw_exposure > 0 && std::isfinite(raw_exposure) ? raw_exposure : 1;
+  const float exposure =
+      std::isnan(raw_exposure) ? 1 : std::min(std::max(0.0f, raw_exposure), kLargest);
   const float raw_offset = program.has_offset ? *row++ : 0;
-  const double offset = std::isfinite(raw_offset) ? raw_offset : 0;
+  const double offset =
+      std::isnan(raw_offset) ? 0 : std::min(std::max(-kLargest, raw_offset), kLargest);
   std::vector<double> sums(program.num_scores());
   for (const std::vector<Step>& steps : program.members) {
     if (program.levels.empty()) {
