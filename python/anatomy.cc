@@ -42,7 +42,8 @@ nb::list features_of(const Model& model) {
   nb::list found;
   for (const Feature& feature : model.schema().features) {
     const nb::object words = feature.words.empty() ? nb::none() : nb::cast(feature.words);
-    found.append(nb::make_tuple(feature.name, to_word(feature.kind), words, feature.not_missing));
+    found.append(nb::make_tuple(feature.name, to_word(feature.kind), words, feature.missing,
+                                feature.not_missing));
   }
   return found;
 }

@@ -192,9 +192,17 @@ bool read_numbers(std::string_view format, const Chunk& chunk, const auto& add) 
 
 // Fills a number column: with floats, and with doubles where those blur it.
 bool fill_numbers(std::string_view format, const std::vector<Chunk>& chunks, Column& column) {
+  const MissingNumbers<float> missing_floats(column);
+  const MissingNumbers<double> missing(column);
+  const auto known = [&](double exact) {
+    const bool is_missing = format == "f" ? missing_floats.contains(static_cast<float>(exact))
+                                          : missing.contains(exact);
+    return is_missing ? kMissing : exact;
+  };
   bool was_rounded = false;
   for (const Chunk& chunk : chunks) {
-    const auto add = [&](double exact) {
+    const auto add = [&](double read) {
+      const double exact = known(read);
       const auto rounded = static_cast<float>(exact);
       was_rounded |= exact < rounded || exact > rounded;
       column.numbers.push_back(rounded);
@@ -203,7 +211,7 @@ bool fill_numbers(std::string_view format, const std::vector<Chunk>& chunks, Col
   }
   if (!was_rounded || !floats_blur(column.numbers)) return true;
   for (const Chunk& chunk : chunks)
-    read_numbers(format, chunk, [&](double exact) { column.exact.push_back(exact); });
+    read_numbers(format, chunk, [&](double read) { column.exact.push_back(known(read)); });
   return true;
 }
 
@@ -226,7 +234,9 @@ bool fill(const ArrowSchema& schema, const std::vector<Chunk>& chunks, bool is_c
     }
     return true;
   }
-  if (format == "f" && chunks.size() == 1 && !chunks[0].has_nulls() && chunks[0].count > 0) {
+  const bool is_whole = MissingNumbers<float>(column).empty();
+  if (is_whole && format == "f" && chunks.size() == 1 && !chunks[0].has_nulls() &&
+      chunks[0].count > 0) {
     column.borrowed = {chunks[0].buffer<float>(1) + chunks[0].begin,
                        static_cast<std::size_t>(chunks[0].count)};
     return true;
@@ -266,8 +276,7 @@ void read_arrow(ArrowArrayStream& stream,
   }
   for (std::int64_t c = 0; c < schema.n_children; ++c) {
     const ArrowSchema& column_schema = *schema.children[c];
-    Column column{.name = column_schema.name != nullptr ? column_schema.name : ""};
-    column.not_missing = into.not_missing_in(column.name);
+    Column column = into.new_column(column_schema.name != nullptr ? column_schema.name : "");
     std::vector<Chunk> chunks;
     for (const auto& batch : batches) {
       const ArrowArray* array = batch->children[c];

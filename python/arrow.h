@@ -3,6 +3,7 @@
 // __arrow_c_stream__. The structs are those of the specification, so that no Arrow is linked.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/column_words.h"
 #include "espalier/table.h"
 
 extern "C" {
@@ -56,12 +58,35 @@ struct BorrowingTable {
   Table table;
   std::vector<std::shared_ptr<void>> owners;
   std::map<std::string, std::vector<std::string>> orders;       ///< of ordered columns, low to high
-  std::map<std::string, std::vector<std::string>> not_missing;  ///< by column, see CsvOptions
+  std::map<std::string, std::vector<std::string>> missing;      ///< by column, see CsvOptions
+  std::map<std::string, std::vector<std::string>> not_missing;  ///< the same
 
-  std::vector<std::string> not_missing_in(const std::string& column) const {
-    const auto found = not_missing.find(column);
-    return found == not_missing.end() ? std::vector<std::string>() : found->second;
+  /// A column without cells, with its words for missing.
+  Column new_column(const std::string& name) const {
+    const auto words_of = [&](const auto& words) {
+      const auto found = words.find(name);
+      return found == words.end() ? std::vector<std::string>() : found->second;
+    };
+    Column column{.name = name};
+    column.missing = words_of(missing);
+    column.not_missing = words_of(not_missing);
+    return column;
   }
+};
+
+/// The numbers that mean "missing" in a column, as numbers of type T.
+template <class T>
+class MissingNumbers {
+ public:
+  explicit MissingNumbers(const Column& column) {
+    for (const double number : missing_numbers(column.missing))
+      numbers_.push_back(static_cast<T>(number));
+  }
+  bool empty() const { return numbers_.empty(); }
+  bool contains(T value) const { return std::ranges::find(numbers_, value) != numbers_.end(); }
+
+ private:
+  std::vector<T> numbers_;
 };
 
 /// Reads all batches of a stream into the columns of a table. Numbers and booleans become number

@@ -213,6 +213,13 @@ void define_model(nb::module_& m) {
                    })
       .def_prop_ro("label",
                    [](const ServedModel& self) { return self.model().schema().label.name; })
+      .def_prop_ro("label_words",
+                   [](const ServedModel& self) {
+                     const Label& label = self.model().schema().label;
+                     return nb::make_tuple(label.missing, label.not_missing);
+                   })
+      .def_prop_ro("label_is_number",
+                   [](const ServedModel& self) { return self.model().schema().label.is_number; })
       .def_prop_ro("positive", [](const ServedModel& self) {
         const Label& label = self.model().schema().label;
         return label.classes.size() == 2 ? std::optional(label.classes[1]) : std::nullopt;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -54,8 +55,8 @@ void require_rows(const std::string& name, std::size_t rows, Table& table) {
 void add_words(BorrowingTable& to, const std::string& name, const std::vector<std::string>& words,
                const Codes& codes) {
   require_rows(name, codes.shape(0), to.table);
-  Column column{.name = name, .type = ColumnType::category};
-  column.not_missing = to.not_missing_in(name);
+  Column column = to.new_column(name);
+  column.type = ColumnType::category;
   constexpr std::int32_t kUnknown = -2;
   std::vector<std::int32_t> known(words.size(), kUnknown);
   std::unordered_map<std::string, std::int32_t> index;
@@ -89,7 +90,17 @@ void keep_exact(const Matrix<double>& x, std::size_t from, Column& column) {
     was_rounded = exact < rounded || exact > rounded;
   }
   if (!was_rounded || !floats_blur(column.numbers)) return;
-  for (std::size_t r = 0; r < x.shape(0); ++r) column.exact.push_back(x(r, from));
+  for (std::size_t r = 0; r < x.shape(0); ++r)
+    column.exact.push_back(std::isnan(column.numbers[r]) ? NAN : x(r, from));
+}
+
+// Sets the cells that mean missing by their number.
+template <class T>
+void drop_missing(const Matrix<T>& x, std::size_t from, Column& column) {
+  const MissingNumbers<T> missing(column);
+  for (std::size_t r = 0; r < x.shape(0) && !missing.empty(); ++r) {
+    if (missing.contains(x(r, from))) column.numbers[r] = NAN;
+  }
 }
 
 // One column per column of the matrix: borrowed where it is float32 in one piece, else copied in
@@ -100,10 +111,12 @@ void add_matrix(BorrowingTable& to, const std::vector<std::string>& names, const
   const std::size_t rows = x.shape(0), first = to.table.columns.size();
   for (const std::string& name : names) {
     require_rows(name, rows, to.table);
-    to.table.columns.push_back({.name = name});
+    to.table.columns.push_back(to.new_column(name));
   }
+  const auto is_whole = [](const Column& column) { return MissingNumbers<T>(column).empty(); };
   if constexpr (std::is_same_v<T, float>) {
-    if (x.stride(0) == 1) {
+    if (x.stride(0) == 1 &&
+        std::ranges::all_of(std::span(to.table.columns).subspan(first), is_whole)) {
       for (std::size_t c = 0; c < names.size(); ++c)
         to.table.columns[first + c].borrowed = {&x(0, c), rows};
       to.owners.push_back(keep(nb::cast(x)));
@@ -119,6 +132,7 @@ void add_matrix(BorrowingTable& to, const std::vector<std::string>& names, const
       for (std::size_t r = begin; r < end; ++r) column[r] = static_cast<float>(x(r, c));
     }
   }
+  for (std::size_t c = 0; c < names.size(); ++c) drop_missing(x, c, to.table.columns[first + c]);
   if constexpr (std::is_same_v<T, double>) {
     for (std::size_t c = 0; c < names.size(); ++c) keep_exact(x, c, to.table.columns[first + c]);
   }
@@ -338,7 +352,12 @@ void define_tables(nb::module_& m) {
       .def_prop_ro("num_rows", [](const BorrowingTable& self) { return self.table.num_rows; })
       .def_prop_rw("names", &names_of, &rename)
       .def_rw("orders", &BorrowingTable::orders)
+      .def_rw("missing", &BorrowingTable::missing)
       .def_rw("not_missing", &BorrowingTable::not_missing)
+      .def("read_as_numbers",
+           [](BorrowingTable& self, const std::vector<std::string>& names) {
+             for (const std::string& name : names) read_as_numbers(self.table, name);
+           })
       .def("add_words", &add_words)
       .def("add_order",
            [](BorrowingTable& self, const std::string& column, std::vector<std::string> words) {
@@ -355,6 +374,11 @@ void define_tables(nb::module_& m) {
       .def("infinite_column", &infinite_column);
   define_writer(m);
   m.def("means_missing", [](const std::string& cell) { return means_missing(cell); });
+  m.def("means_missing", [](const std::string& cell, const std::vector<std::string>& missing,
+                            const std::vector<std::string>& not_missing) {
+    return means_missing(cell, missing, not_missing);
+  });
+  m.def("missing_numbers", &missing_numbers);
   m.def("simulate", &simulate_loans);
   define_number_word<bool, std::int64_t, std::uint64_t, double>(m);
 }

@@ -32,7 +32,7 @@ struct CsvOptions {
   /// Words that mean "missing" beyond the usual ones (an empty cell, NA, N/A, NaN, null in any
   /// case, ?).
   std::vector<std::string> missing;
-  /// The same for single columns; in number columns 96 also matches 96.0.
+  /// The same for single columns. 96 also matches 96.0.
   std::map<std::string, std::vector<std::string>> column_missing;
   /// Words that do not mean "missing" in single columns, though they do elsewhere: NA where it is a
   /// grade or a country. An empty cell is always missing.

@@ -6,6 +6,7 @@
 #include "espalier/architecture.h"
 #include "espalier/certificate.h"
 #include "espalier/choices.h"
+#include "espalier/column_words.h"
 #include "espalier/csv.h"
 #include "espalier/disk_table.h"
 #include "espalier/error.h"

@@ -20,7 +20,8 @@ from ._params import memory_of, options_json, path_bytes, real_number, seed_of, 
 from ._progress import progress_of
 from ._ranks import ranks_of
 from ._sklearn import BaseEstimator, NotFittedError
-from ._tables import Input, as_text, default_names, is_frame, read_table, rows_of
+from ._tables import (Input, MissingWords, as_text, default_names, is_frame, read_table,
+                      rows_of)
 
 IMPORTANCE_ROWS = 1000
 # Its time grows with the square of the columns.
@@ -110,8 +111,8 @@ class _MonotonicEstimator(BaseEstimator):
                               "None")
         y, classes = self._read_label(y)
         is_category = category_test(self.categorical_features, self.order, X)
-        not_missing = not_missing_of(self.not_missing, X)
-        given = read_table(X, "X", is_category, not_missing=not_missing)
+        words = MissingWords(not_missing=not_missing_of(self.not_missing, X))
+        given = read_table(X, "X", is_category, words=words)
         table, names = given.table, given.table.names
         self._require_usable(table, len(names), least_rows=2)
         options = self._options(names, table.orders)
@@ -218,7 +219,8 @@ class _MonotonicEstimator(BaseEstimator):
         self.n_iter_ = int(self.history_["epoch"].max())
         # Whether rows of numbers can go to the predictor as they are, with nothing to warn of.
         self._takes_rows = (given.names is None and model.feature_names == names and
-                            not model._categories)
+                            not model._core.beside and
+                            all(own.kind == "number" for own in model._features))
         if importances is not None:
             self.feature_importances_ = importances
         elif hasattr(self, "feature_importances_"):
@@ -281,7 +283,7 @@ class _MonotonicEstimator(BaseEstimator):
                      options: dict[str, Any], classes: Any) -> _core.Table:
         X, y, beside = valid_rows_of(eval_set)
         given = read_table(X, "eval_set", is_category, None if is_frame(X) else names,
-                           not_missing_of(self.not_missing, X))
+                           MissingWords(not_missing=not_missing_of(self.not_missing, X)))
         self._add_label(given.table, options["label"], y, classes)
         if "weight" in options and beside.sample_weight is None:
             beside = beside._replace(sample_weight=1.0)
@@ -310,13 +312,12 @@ class _MonotonicEstimator(BaseEstimator):
         model = self._require_fitted()
         threads = threads_of(self.n_jobs)
         beside = Beside(exposure=exposure, offset=offset)
-        rows = rows_of(X) if self._takes_rows else None
+        is_plain = self._takes_rows and exposure is None and offset is None
+        rows = rows_of(X) if is_plain else None
         if rows is None or rows.shape[1] != self.n_features_in_ or len(rows) == 0:
             return model._core.predict(self._rows(X, model, beside), output, threads)
         if _core.has_infinity(rows):
             raise _core.Error(TOO_LARGE)
-        for _, values in self._beside_rows(model, beside, len(rows)):
-            rows = np.column_stack([rows, values.astype(np.float32)])
         return model._core.predict(rows, output, threads)
 
     @staticmethod
@@ -330,11 +331,6 @@ class _MonotonicEstimator(BaseEstimator):
                 if values is not None:
                     raise _core.Error(f"{role}: fit got none")
             elif values is not None or role == "exposure":
-                wrong = values is not None and not (np.isfinite(values).all() and
-                                                    (role == "offset" or (values > 0).all()))
-                if wrong:
-                    raise _core.Error(f"{role}: wanted a finite number for each row"
-                                      f"{', more than 0' if role == 'exposure' else ''}")
                 yield columns[role], np.ones(num_rows) if values is None else values
             else:
                 raise _core.Error("offset: fit got one, so predictions need one too")
@@ -342,18 +338,17 @@ class _MonotonicEstimator(BaseEstimator):
     def _rows(self, X: Any, model: Model, beside: Beside) -> np.ndarray:
         fitted = getattr(self, "feature_names_in_", None)
         names = default_names(self.n_features_in_) if fitted is None else fitted.tolist()
-        by_place = {place: words for place, name in zip(default_names(len(names)), names)
-                    if (words := model._not_missing.get(name))}
+        places = default_names(len(names))
+        words = MissingWords(*({**{place: of[name] for place, name in zip(places, names)
+                                   if name in of}, **of} for of in model._words))
         given = read_table(X, "X", lambda name, index: index < len(names) and
-                           names[index] in model._categories,
-                           not_missing={**by_place, **model._not_missing})
+                           names[index] in model._categories, words=words)
         if given.names is not None and fitted is not None:
             self._require_same_names(given.names, names)
         if len(given.table.names) != self.n_features_in_:
             raise _core.Error(f"X has {len(given.table.names)} features, but "
                               f"{type(self).__name__} is expecting {self.n_features_in_} features "
                               "as input.")
-        self._require_usable(given.table, len(names), least_rows=1)
         if given.names is None and fitted is not None:
             warnings.warn(f"X does not have valid feature names, but {type(self).__name__} was "
                           "fitted with feature names", stacklevel=4)
@@ -361,6 +356,8 @@ class _MonotonicEstimator(BaseEstimator):
             warnings.warn(f"X has feature names, but {type(self).__name__} was fitted without "
                           "feature names", stacklevel=4)
         given.table.names = names
+        given.table.read_as_numbers(model._numbers)
+        self._require_usable(given.table, len(names), least_rows=1)
         for name, values in self._beside_rows(model, beside, given.table.num_rows):
             given.table.add_matrix([name], values.reshape(-1, 1))
         return model._rows(given.table, stacklevel=5)

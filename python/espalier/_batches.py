@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._tables import IsCategory, is_frame, read_table
+from ._tables import IsCategory, MissingWords, is_frame, read_table
 
 # What pandas calls the index of a frame in a Parquet file; read_csv leaves that of a CSV file out.
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")
@@ -157,7 +157,7 @@ class Batches:
         for number, frame in enumerate(self._frames, 1):
             place = f"{self.place}: batch {number}"
             piece = read_table(frame, place, lambda name, _: name in categories,
-                               not_missing=not_missing).table
+                               words=MissingWords(not_missing=not_missing)).table
             for name in piece.names:
                 if PANDAS_INDEX.fullmatch(name):
                     piece.drop(name)

@@ -12,11 +12,11 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from . import _core
-from ._arguments import free_name, label_column, require_as_many
+from ._arguments import free_name, require_as_many
 from ._batches import frames_of
 from ._explanations import Explanation, Importance, Reason
 from ._params import path_bytes, threads_of, whole_number
-from ._tables import add_label, is_frame, read_table, rows_of
+from ._tables import MissingWords, add_labels, is_frame, read_table, rows_of, unmasked
 
 OutputWord = Literal["prediction", "score"]
 AdverseWord = Literal["either", "higher", "lower"]
@@ -62,6 +62,7 @@ class _Feature(NamedTuple):
     name: str
     kind: str
     words: list[str] | None
+    missing: list[str]
     not_missing: list[str]
 
 
@@ -123,19 +124,17 @@ class Model:
         returns its path: one HTML file that needs no network and holds no row. Without `y` it has
         no quality, unless X has the label as a column; `by` is a column of X whose groups are
         judged one by one. The file appears only when it is complete."""
-        names = None if is_frame(X) else [*self.feature_names, *self._core.beside.values()]
-        table = read_table(X, "X", lambda name, _: name in self._categories, names,
-                           self._not_missing).table
+        table = self._read(X, [*self.feature_names, *self._core.beside.values()], "X")
         for message in self._core.warnings(table):
             warnings.warn(message, Warning, stacklevel=2)
         if y is not None:
             if self.label in table.names:
                 raise _core.Error(f"X has the label '{self.label}' as a column, and y is given too")
-            add_label(table, self.label, y)
+            self._add_label(table, y)
         weight = self._core.weight
         if self.label in table.names and weight and weight not in table.names:
             ones = np.ones(table.num_rows, dtype=np.float32)
-            add_label(table, weight, ones if sample_weight is None else sample_weight)
+            add_labels(table, weight, ones if sample_weight is None else sample_weight)
         elif sample_weight is not None:
             raise _core.Error("sample_weight: the model was trained without weights, or there is "
                               "nothing to judge" if not weight or weight not in table.names else
@@ -215,8 +214,10 @@ class Model:
 
     def _read(self, X: Any, names: list[str], place: str) -> _core.Table:
         """The table of X; `names` are those of the columns of an array."""
-        return read_table(X, place, lambda name, _: name in self._categories,
-                          None if is_frame(X) else names, self._not_missing).table
+        table = read_table(X, place, lambda name, _: name in self._categories,
+                           None if is_frame(X) else names, self._words).table
+        table.read_as_numbers(self._numbers)
+        return table
 
     def _rows(self, table: _core.Table, stacklevel: int) -> np.ndarray:
         for message in self._core.warnings(table):
@@ -224,13 +225,43 @@ class Model:
         return self._core.rows(table)
 
     @cached_property
-    def _not_missing(self) -> dict[str, list[str]]:
-        return {feature.name: feature.not_missing for feature in self._features
-                if feature.not_missing}
+    def _words(self) -> MissingWords:
+        label = (self.label, *self._core.label_words)
+        columns = [(own.name, own.missing, own.not_missing) for own in self._features] + [label]
+        return MissingWords({name: words for name, words, _ in columns if words},
+                            {name: words for name, _, words in columns if words})
 
     @cached_property
     def _categories(self) -> set[str]:
-        return {feature.name for feature in self._features if feature.kind != "number"}
+        """The columns that are read as words, whatever they have."""
+        label = set() if self._core.label_is_number else {self.label}
+        return {own.name for own in self._features if own.kind != "number"} | label
+
+    @cached_property
+    def _numbers(self) -> list[str]:
+        """The columns that are read as numbers, also where they have words such as '12'."""
+        others = [self._core.weight, *self._core.beside.values()]
+        label = [self.label] if self._core.label_is_number else []
+        return [own.name for own in self._features if own.kind == "number"] + others + label
+
+    @cached_property
+    def _missing_numbers(self) -> dict[int, np.ndarray]:
+        """Of some columns the numbers that mean missing there."""
+        found = {index: np.array(_core.missing_numbers(own.missing))
+                 for index, own in enumerate(self._features) if own.kind == "number"}
+        return {index: numbers for index, numbers in found.items() if len(numbers)}
+
+    def _without_missing(self, X: Any, rows: np.ndarray) -> np.ndarray:
+        """The rows of an array of numbers, where those that mean missing are NaN."""
+        if not self._missing_numbers or rows.shape[1] < len(self._features):
+            return rows
+        given = unmasked(X)
+        rows = rows.copy() if np.may_share_memory(rows, given) else rows
+        for column, numbers in self._missing_numbers.items():
+            own = given[:, column]
+            wanted = numbers.astype(own.dtype) if own.dtype.kind == "f" else numbers
+            rows[np.isin(own, wanted), column] = np.nan
+        return rows
 
     def predict(self, X: Any, *, output: OutputWord = "prediction",
                 n_jobs: int | None = None) -> np.ndarray:
@@ -244,8 +275,8 @@ class Model:
         if output not in get_args(OutputWord):
             raise _core.Error(f"output: {output!r} is neither prediction nor score")
         rows = rows_of(X)
-        return self._core.predict(self.rows(X) if rows is None else rows, output,
-                                  threads_of(n_jobs))
+        rows = self.rows(X) if rows is None else self._without_missing(X, rows)
+        return self._core.predict(rows, output, threads_of(n_jobs))
 
     def predict_batches(self, X: Any, *, output: OutputWord = "prediction",
                         n_jobs: int | None = None) -> Iterator[np.ndarray]:
@@ -331,7 +362,9 @@ class Model:
         `rows` rows drawn from X."""
         names = [*self.feature_names, *self._core.beside.values()]
         table = self._read(X, names, "X")
-        if y is not None:
+        if y is not None:  # a column of that name is another one now
+            table.names = [free_name(name, table.names) if name == self.label else name
+                           for name in table.names]
             self._add_label(table, y)
         found = _core.importance(self._core, table, y is not None, metric,
                                  whole_number(repeats, "repeats"), whole_number(rows, "rows"),
@@ -340,16 +373,10 @@ class Model:
                           *found["move"], *found["share"])
 
     def _add_label(self, table: _core.Table, y: Any) -> None:
-        """Adds y as the label; a column of that name is another one now."""
-        labels = label_column(y)
-        require_as_many(labels, table.num_rows)
-        table.names = [free_name(name, table.names) if name == self.label else name
-                       for name in table.names]
-        if self.task == "regression" or labels.dtype.kind in "iuf":
-            table.add_matrix([self.label], labels.astype(np.float64).reshape(-1, 1))
-            return
-        words, codes = np.unique(labels.astype(str), return_inverse=True)
-        table.add_words(self.label, words.tolist(), codes.astype(np.int32))
+        """Adds y as the label, with the words that mean missing there."""
+        require_as_many(np.asarray(unmasked(y)), table.num_rows)
+        add_labels(table, self.label, y)
+        table.read_as_numbers(self._numbers)
 
 
 def reasons_of(explained: Explanation, top: int, adverse: str,

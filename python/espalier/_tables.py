@@ -27,6 +27,13 @@ class Input(NamedTuple):
     names: list[str] | None
 
 
+class MissingWords(NamedTuple):
+    """By column, words that mean missing beyond the usual ones, and usual ones that do not."""
+
+    missing: Mapping[str, list[str]] = {}
+    not_missing: Mapping[str, list[str]] = {}
+
+
 def is_pandas(X: Any) -> bool:
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(X, pandas.DataFrame)
@@ -39,10 +46,9 @@ def is_frame(X: Any) -> bool:
 
 def read_table(X: Any, place: str, is_category: IsCategory,
                names: Sequence[str] | None = None,
-               not_missing: Mapping[str, list[str]] | None = None) -> Input:
+               words: MissingWords | None = None) -> Input:
     """The table of X. `is_category(name, index)` says which numbers count as words; `names` are
-    those of the columns of an array; `not_missing` are words of columns that do not mean missing
-    there."""
+    those of the columns of an array."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise TypeError("Sparse data was passed, but dense data is required. "
                         "Use '.toarray()' to convert to a dense numpy array.")
@@ -50,7 +56,8 @@ def read_table(X: Any, place: str, is_category: IsCategory,
         raise _core.Error(f"{place} is a LazyFrame, which has no rows yet; wanted "
                           f"{place}.collect()")
     table = _core.Table(place)
-    table.not_missing = dict(not_missing or {})
+    if words is not None:
+        table.missing, table.not_missing = dict(words.missing), dict(words.not_missing)
     if is_frame(X):
         found = _read_frame(X, table, is_category)
         _require_distinct(table)
@@ -171,7 +178,7 @@ def _add_column(table: _core.Table, name: str, column: Any, is_category: bool) -
     if values.ndim != 1:
         raise _core.Error(f"column '{name}' has {values.ndim} dimensions, wanted one")
     if values.dtype.kind in "OSUT":
-        values = _read_objects(name, values, is_category)
+        values = _read_objects(name, values, is_category, table)
     if isinstance(values, _Words):
         values.add_to(table, name)
     elif values.dtype.kind not in "biuf":
@@ -182,16 +189,11 @@ def _add_column(table: _core.Table, name: str, column: Any, is_category: bool) -
         table.add_matrix([name], _as_floats(values).reshape(-1, 1))
 
 
-def add_label(table: _core.Table, name: str, y: Any) -> None:
-    """Adds a label to judge with, numbers or words. A word is never missing, whatever it is called;
-    None and NaN are."""
+def add_labels(table: _core.Table, name: str, y: Any) -> None:
+    """Adds labels to evaluate with, numbers or words, some of them missing."""
     values = np.asarray(unmasked(y))
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
-    if values.dtype.kind in "OSUT":
-        words = {str(value) for value in values.tolist() if isinstance(value, str)}
-        table.not_missing = {**table.not_missing, name: sorted(
-            word for word in words if word and _core.means_missing(word))}
     _add_column(table, name, values, values.dtype.kind == "b")
 
 
@@ -263,15 +265,19 @@ def _float_of(value: Any, place: str) -> float:
         raise _core.Error(f"{place}: {str(value)[:20]}... is too large for a number") from None
 
 
-def _read_objects(name: str, values: np.ndarray, is_category: bool) -> np.ndarray | _Words:
+def _read_objects(name: str, values: np.ndarray, is_category: bool,
+                  table: _core.Table) -> np.ndarray | _Words:
     """A column of Python objects: all numbers or all strings, some of them missing; words, if it is
     a category."""
+    missing, not_missing = table.missing.get(name, []), table.not_missing.get(name, [])
     index: dict[str, int] = {}
     codes = np.empty(len(values), dtype=np.int32)
     numbers = np.full(len(values), np.nan)
     a_number: Any = None
     for row, value in enumerate(values.tolist()):
-        if _is_missing(value):
+        if _is_missing(value) or (isinstance(value, str) and value not in index and
+                                  _core.means_missing(as_text(value, f"column '{name}': the word"),
+                                                      missing, not_missing)):
             codes[row] = -1
         elif isinstance(value, str) or (is_category and isinstance(value, NUMBERS)):
             codes[row] = index.setdefault(word_of(value), len(index))

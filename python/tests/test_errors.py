@@ -141,7 +141,7 @@ def test_a_fitted_model_refuses_other_columns():
             (FRAME.rename(columns={"age": "Age"}), "unseen at fit time:\n- Age")):
         with pytest.raises(ValueError, match=message):
             fitted.predict(other)
-    with pytest.raises(espalier.Error, match="column 'debt': has words such as 'a'"):
+    with pytest.raises(espalier.Error, match="column 'debt': 'a' is not a number"):
         fitted.predict(FRAME.assign(debt="a"))
     with pytest.raises(espalier.Error, match="infinity"):
         fitted.predict(FRAME.replace(FRAME.iloc[0, 0], np.inf))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models as ONNX files, run by onnxruntime beside the predictor."""
+import subprocess
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -166,6 +168,38 @@ def test_onnx_gives_the_predictions_of_every_kind_of_label(options, side, tmp_pa
         wanted = model.predict(fresh, output=output)
         found = session.run([output], feed)[0].reshape(wanted.shape)
         assert np.abs(found - wanted).max() <= 1e-5 * np.ptp(wanted), output
+
+
+@pytest.mark.filterwarnings("ignore::espalier.Warning")
+@pytest.mark.parametrize("loss", ["poisson", "tweedie"])
+def test_any_exposure_and_offset_count_alike_everywhere(program, tmp_path, loss):
+    X, latent, width = table_of_objectives(8)
+    X = X[["a", "b"]]
+    fitted = espalier.MonotonicRegressor(epochs=3, loss=loss).fit(
+        X, np.round(np.exp(latent)), exposure=width, offset=pd.Series(width - 1, name="base"))
+    model = fitted.model_
+    odd = np.float32([-np.inf, -3e38, -1, -1e-40, -0.0, 0, 1e-45, 1e-40, 0.5, 1, 7, 1e20, 3.4e38,
+                      np.inf, np.nan])
+    for column, other in (("exposure", "base"), ("base", "exposure")):
+        rows = pd.DataFrame({"a": np.float32(0.3), "b": np.float32(0.6), column: odd,
+                             other: np.float32(1)})[["a", "b", "exposure", "base"]]
+        wanted = model.predict(rows.to_numpy(np.float32))
+        assert np.isfinite(wanted).all() and (np.diff(wanted[:-1]) >= 0).all()
+        plain = {"exposure": 1, "base": 0}[column]
+        assert wanted[-1] == model.predict(rows[-1:].assign(**{column: plain}))[0]
+        np.testing.assert_array_equal(model.predict(rows), wanted)
+        np.testing.assert_array_equal(
+            fitted.predict(rows[["a", "b"]], exposure=rows["exposure"], offset=rows["base"]), wanted)
+        model.save(tmp_path / "m.esp")
+        rows.to_csv(tmp_path / "rows.csv", index=False)
+        printed = subprocess.run([program, "predict", tmp_path / "m.esp", tmp_path / "rows.csv"],
+                                 check=True, capture_output=True, text=True)
+        np.testing.assert_array_equal(np.float32(printed.stdout.split()[1:]), wanted)
+        assert f"column '{column}'" in printed.stderr
+        model.export(tmp_path / "m.onnx")
+        session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+        feed = {name: rows[name].to_numpy(np.float32)[:, None] for name in rows}
+        np.testing.assert_allclose(session.run(["prediction"], feed)[0][:, 0], wanted, rtol=1e-4)
 
 
 def test_an_export_that_cannot_be_made_leaves_no_file(fitted, tmp_path):

@@ -151,9 +151,10 @@ def test_more_refusals(table):
     with pytest.raises(espalier.Error, match="wanted the loss poisson or tweedie"):
         MonotonicRegressor().fit(X, claims, exposure=exposure)
     model = MonotonicRegressor(loss="poisson", **QUICK).fit(X, claims, exposure=exposure)
-    for wrong in (0, -1, np.nan, np.inf):
-        with pytest.raises(espalier.Error, match="exposure: wanted a finite number"):
-            model.predict(X, exposure=wrong)
+    for odd, factor in ((0, 0), (-1, 0), (np.nan, 1)):
+        with pytest.warns(espalier.Warning, match="400 of 400 values are no exposure, such as"):
+            predicted = model.predict(X, exposure=odd)
+        np.testing.assert_array_equal(predicted, factor * model.predict(X))
     with pytest.raises(espalier.Error, match="eval_set: wanted its exposure"):
         model.fit(X, claims, exposure=exposure, eval_set=(X, claims))
     rows = {"X": X, "y": claims, "exposure": exposure}

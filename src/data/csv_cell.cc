@@ -86,10 +86,15 @@ bool means_missing(std::string_view text) noexcept {
 
 bool means_missing(std::string_view cell, const std::vector<std::string>& missing,
                    const std::vector<std::string>& not_missing) noexcept {
-  const auto has = [cell](const std::vector<std::string>& words) {
-    return std::find(words.begin(), words.end(), cell) != words.end();
-  };
-  return has(missing) || (means_missing(cell) && (cell.empty() || !has(not_missing)));
+  // Words that are the same plain number are one word: 96 is 96.0.
+  const std::string_view shortest = missing.empty() ? cell : shortest_plain(cell);
+  if (std::any_of(missing.begin(), missing.end(), [&](const std::string& word) {
+        return cell == word || shortest == shortest_plain(word);
+      })) {
+    return true;
+  }
+  return means_missing(cell) && (cell.empty() || std::find(not_missing.begin(), not_missing.end(),
+                                                           cell) == not_missing.end());
 }
 
 std::string printable(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "espalier/column_words.h"
 #include "espalier/csv.h"
 
 namespace espalier {
@@ -16,10 +17,7 @@ void ColumnReader::want(const ColumnType* type, std::vector<std::string> missing
   is_wanted_ = true;
   type_is_given_ = type != nullptr;
   role_ = type_is_given_ && *type == ColumnType::category ? Role::category : Role::number;
-  for (const std::string& word : missing) {
-    Number number;
-    if (parse_number(trim(word), number)) missing_numbers_.push_back(number.exact);
-  }
+  missing_numbers_ = missing_numbers(missing);
   column_.missing = std::move(missing);
   column_.not_missing = std::move(not_missing);
 }

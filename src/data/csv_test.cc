@@ -148,7 +148,7 @@ TEST(Csv, KnowsMissingCells) {
        {.column_missing = {{"a", {"96"}}}}},
       {"categories by word",
        "a,b\n96,1\n96.0,1\nx,1\n",
-       "a=_ 96.0 x;b:1 1 1",
+       "a=_ _ x;b:1 1 1",
        {.column_missing = {{"a", {"96"}}}}},
       {"both lists",
        "a,b\n-1,-1\n7,7\n",

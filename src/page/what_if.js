@@ -24,7 +24,9 @@ const Cells = (() => {
   const isMissing = (column, text) => {
     if (text === '') return true;
     if ((column.not_missing || []).includes(text)) return false;
-    if ((column.missing || []).includes(text)) return true;
+    const shortest = shortestPlain(text);
+    if ((column.missing || []).some(word => word === text || shortestPlain(word) === shortest))
+      return true;
     if (MISSING.includes(text.toLowerCase())) return true;
     const number = column.kind === 'number' ? parseNumber(text) : null;
     return number !== null && (column.missing || []).some(word => parseNumber(word) === number);
