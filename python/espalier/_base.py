@@ -16,7 +16,8 @@ from ._arguments import (category_test, directions_of, free_name, hint, not_miss
 from ._batches import MISSING_WORDS, Batches
 from ._explanations import Reason
 from ._model import AdverseWord, Model, Warning, reasons_of
-from ._params import memory_of, options_json, path_bytes, real_number, seed_of, threads_of
+from ._params import (in_python_names, memory_of, options_json, path_bytes, python_names,
+                      real_number, seed_of, threads_of)
 from ._progress import progress_of
 from ._ranks import ranks_of
 from ._sklearn import BaseEstimator, NotFittedError
@@ -90,7 +91,8 @@ class _MonotonicEstimator(BaseEstimator):
         if resume and not folder:
             raise _core.Error("resume: wanted a checkpoint, the folder of the earlier fit")
         seconds = real_number(checkpoint_seconds, "checkpoint_seconds")
-        with progress_of(callback, progress) as report, ranks_of(communicator) as ranks:
+        with (python_names(), progress_of(callback, progress) as report,
+              ranks_of(communicator) as ranks):
             if ranks is not None:
                 ranks.share_seed(posed.options)
             result = _core.train(posed.table, options_json(posed.options), posed.valid, report,
@@ -398,4 +400,4 @@ class _MonotonicEstimator(BaseEstimator):
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, Warning, stacklevel=4)
+    warnings.warn(in_python_names(message), Warning, stacklevel=4)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arguments import Named, grades_of, label_column, require_as_many
+from ._arguments import Named, grades_of, label_column, one_per_row, require_as_many
 from ._base import Beside, _MonotonicEstimator
 from ._params import with_parameters
 from ._sklearn import ClassifierMixin, RegressorMixin, check_classification_targets
@@ -218,6 +218,29 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
             return self.classes_[(scores >= 0).sum(axis=1)]
         return self.classes_[scores.argmax(axis=1)]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
+        """The accuracy: the share of rows whose class is predicted."""
+        right = self.predict(X, offset=offset) == label_column(y)
+        return float(np.average(right, weights=one_per_row(sample_weight, "sample_weight",
+                                                           len(right))))
+
+
+def _explained(loss: np.ndarray, base: np.ndarray, weights: np.ndarray) -> float:
+    """The share of a loss that predictions save beside a constant."""
+    lost, whole = np.average(loss, weights=weights), np.average(base, weights=weights)
+    return float(1 - lost / whole if whole > 0 else lost == 0)
+
+
+def _deviance(power: float, y: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Of rates y with that mean, where the variance is that power of the mean."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if power == 1:
+            return 2 * (np.where(y > 0, y * np.log(y / mean), 0) - y + mean)
+        if power == 2:
+            return 2 * (y / mean - 1 - np.log(y / mean))
+        return 2 * (y ** (2 - power) / ((1 - power) * (2 - power)) -
+                    y * mean ** (1 - power) / (1 - power) + mean ** (2 - power) / (2 - power))
+
 
 @with_parameters(is_classifier=False)
 class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
@@ -290,3 +313,34 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
         """The label, one float32 a row; of several quantiles a column for each. Without an exposure
         it is predicted for exposure 1."""
         return self._predict(X, "prediction", exposure, offset)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None,
+              offset: Any = None) -> float:
+        """The share that the model explains, 1 at best and 0 for a constant: with the losses
+        poisson, gamma and tweedie of the deviance of the rates y / exposure, weighted by exposure,
+        as ``espalier evaluate`` prints it as d2; with all others of the variance, R^2."""
+        values = label_column(y).astype(np.float64)
+        weights = one_per_row(1.0 if sample_weight is None else sample_weight, "sample_weight",
+                              len(values))
+        width = one_per_row(1.0 if exposure is None else exposure, "exposure", len(values))
+        if not (np.isfinite(width).all() and (width > 0).all()):
+            raise _core.Error("exposure: wanted a finite number above 0 for each row")
+        predicted = self.predict(X, exposure=exposure, offset=offset).astype(np.float64)
+        if predicted.ndim > 1:
+            raise _core.Error("score: the model predicts several quantiles; wanted one")
+        require_as_many(values, len(predicted))
+        if self.model_.loss in ("poisson", "gamma", "tweedie"):
+            return self._explained_deviance(values, predicted, weights, width)
+        mean = np.average(values, weights=weights)
+        return _explained((values - predicted) ** 2, (values - mean) ** 2, weights)
+
+    def _explained_deviance(self, values: np.ndarray, predicted: np.ndarray, weights: np.ndarray,
+                            exposure: np.ndarray) -> float:
+        power = self.model_.info["power"]
+        if not ((values > 0) if power == 2 else (values >= 0)).all():
+            raise _core.Error(f"y: the loss {self.model_.loss} wanted "
+                              f"{'numbers above 0' if power == 2 else '0 or more'}")
+        rates, weights = values / exposure, weights * exposure
+        mean = np.full(len(rates), np.average(rates, weights=weights))
+        return _explained(_deviance(power, rates, predicted / exposure),
+                          _deviance(power, rates, mean), weights)

@@ -6,10 +6,13 @@ the names that scikit-learn users know (see `RENAMED`), and `fit` gets what desc
 """
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import os
+import re
 import textwrap
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -57,6 +60,35 @@ OWN_HELP = {
     "n_jobs":
         "threads; None and -1 use all cores. The model does not depend on it.",
 }
+
+
+# How Python names what the library's messages call by a flag or a field.
+PYTHON_NAMES = {**RENAMED, "increasing": "monotonic_cst", "decreasing": "monotonic_cst",
+                "weight": "sample_weight", "label": "y", "categorical": "categorical_features",
+                "resume": "resume=True"}
+FLAG = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
+FIELD = re.compile(r"^(\w+)(?=: )")
+
+
+def in_python_names(message: str) -> str:
+    """A message of the library, with the parameters that its flags and fields are here."""
+    def name_of(found: re.Match[str]) -> str:
+        name = found[1].replace("-", "_")
+        return PYTHON_NAMES.get(name, name)
+
+    return FIELD.sub(name_of, FLAG.sub(name_of, message.replace("(--drop)", "in X")))
+
+
+@contextlib.contextmanager
+def python_names() -> Iterator[None]:
+    """Errors of the library name the parameters of Python."""
+    try:
+        yield
+    except _core.Error as error:
+        message = in_python_names(str(error))
+        if message == str(error):
+            raise
+        raise _core.Error(message) from None
 
 
 def _parameters(is_classifier: bool) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from . import _core
 from ._base import Beside, Posed, _MonotonicEstimator, _warn
 from ._arguments import values_of
-from ._params import options_json, path_bytes, real_number, whole_number
+from ._params import options_json, path_bytes, python_names, real_number, whole_number
 from ._progress import progress_of, search_progress_of
 from ._ranks import ranks_of
 
@@ -100,7 +100,7 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, exposure:
                                 confirm=-1 if confirm == -1 else _count(confirm, "confirm"),
                                 folds=_count(folds, "folds"),
                                 search=_ranges(search), fix=_texts(fix, "fix"))
-    with (search_progress_of(callback, progress, minutes) as report,
+    with (python_names(), search_progress_of(callback, progress, minutes) as report,
           progress_of(None, progress) as final_report, ranks_of(communicator) as ranks):
         if ranks is not None:
             ranks.share_seed(posed.options)

@@ -11,6 +11,7 @@ from scipy import sparse
 
 import espalier
 from espalier import MonotonicClassifier, MonotonicRegressor
+from espalier._params import in_python_names
 
 X = np.random.default_rng(1).uniform(size=(60, 2))
 FRAME = pd.DataFrame(X, columns=["age", "debt"])
@@ -130,6 +131,32 @@ def test_a_category_without_an_order_cannot_be_monotone():
     lesser = frame.assign(city=pd.Categorical(["<5", "5+"] * 30, ["<5", "5+"], ordered=True))
     with pytest.raises(espalier.Error, match="one of its words a '<'"):
         MonotonicRegressor().fit(lesser, Y)
+
+
+@pytest.mark.parametrize("params, message", [
+    ({"monotonic_cst": {"word": 1}}, "monotonic_cst: 'word' is a category without an order; "
+                                     "wanted a number, or order 'word="),
+    ({"order": ["word=a<NA"]}, "not_missing"),
+    ({"architecture": "calibrated-lattice", "monotonic_cst": None}, "wanted fewer columns in X or"),
+    ({"quantile": 2}, "quantile: 2"),
+    ({"epochs": -1}, "epochs: -1"),
+])
+def test_errors_name_the_parameters_of_python(params, message):
+    wide = FRAME[["age"] * 12].set_axis([f"c{i}" for i in range(12)], axis=1)
+    given = wide.assign(word=np.resize(["a", "b", "NA"], 60))
+    with pytest.raises(espalier.Error) as found:
+        MonotonicRegressor(**params).fit(given, Y)
+    assert message in str(found.value) and "--" not in str(found.value)
+
+
+def test_flags_in_messages_become_parameters():
+    for message, wanted in (
+            ("increasing: 'a' is no column", "monotonic_cst: 'a' is no column"),
+            ("wanted fewer columns (--drop) or dln", "wanted fewer columns in X or dln"),
+            ("pass --resume to go on", "pass resume=True to go on"),
+            ("say --class-weight, not --seed 3", "say class_weight, not random_state 3"),
+            ("column 'a--b': 'x' is -- not", "column 'a--b': 'x' is -- not")):
+        assert in_python_names(message) == wanted
 
 
 def test_a_fitted_model_refuses_other_columns():

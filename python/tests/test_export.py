@@ -189,7 +189,8 @@ def test_any_exposure_and_offset_count_alike_everywhere(program, tmp_path, loss)
         assert wanted[-1] == model.predict(rows[-1:].assign(**{column: plain}))[0]
         np.testing.assert_array_equal(model.predict(rows), wanted)
         np.testing.assert_array_equal(
-            fitted.predict(rows[["a", "b"]], exposure=rows["exposure"], offset=rows["base"]), wanted)
+            fitted.predict(rows[["a", "b"]], exposure=rows["exposure"], offset=rows["base"]),
+            wanted)
         model.save(tmp_path / "m.esp")
         rows.to_csv(tmp_path / "rows.csv", index=False)
         printed = subprocess.run([program, "predict", tmp_path / "m.esp", tmp_path / "rows.csv"],

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Losses, quantiles, grades and classes in the estimators."""
+import json
+import subprocess
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -139,6 +142,47 @@ def test_a_direction_belongs_to_a_class(table):
     assert (rise[:, 0] <= 0).all() and (rise[:, 2] >= 0).all() and np.abs(rise).max() > 0
     with pytest.raises(espalier.Error, match="they add up to 1"):
         MonotonicClassifier(monotonic_cst={f"{word}:{name}": 1 for word in "abc"}).fit(X, words)
+
+
+@pytest.mark.parametrize("loss", ["poisson", "tweedie", "gamma"])
+def test_score_is_the_explained_deviance_that_evaluate_prints(table, program, tmp_path, loss):
+    X, exposure, claims = table
+    weights = np.random.default_rng(3).integers(1, 4, ROWS).astype(float)
+    beside = {"offset": X[:, 2]}
+    if loss == "gamma":
+        claims = claims + 0.5
+    else:
+        beside["exposure"] = exposure
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = MonotonicRegressor(loss=loss, **QUICK)
+    model.fit(frame, claims, sample_weight=weights, **beside).model_.save(tmp_path / "m.esp")
+    rows = frame.assign(y=claims, sample_weight=weights, **beside)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    words = [program, "evaluate", tmp_path / "m.esp", tmp_path / "rows.csv", "--json"]
+    printed = subprocess.run(words, capture_output=True, check=True).stdout
+    wanted = json.loads(printed)["d2"]
+    assert model.score(frame, claims, weights, **beside) == pytest.approx(wanted, abs=1e-6)
+    assert model.score(frame, claims, **beside) != pytest.approx(wanted, abs=1e-6)
+    if loss != "gamma":
+        with pytest.raises(espalier.Error, match="exposure: wanted a finite number above 0"):
+            model.score(frame, claims, exposure=0.0, offset=X[:, 2])
+        with pytest.raises(espalier.Error, match="y: the loss .* wanted 0 or more"):
+            model.score(frame, -claims - 1, **beside)
+
+
+def test_score_of_other_losses_is_r2_and_takes_an_offset(table):
+    X, _, _ = table
+    y, offset = latent(X) + X[:, 2], X[:, 2]
+    plain = MonotonicRegressor(**QUICK).fit(X, y)
+    predicted = plain.predict(X).astype(np.float64)
+    wanted = 1 - ((y - predicted) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    assert plain.score(X, y) == pytest.approx(wanted)
+    assert MonotonicRegressor(**QUICK).fit(X, y, offset=offset).score(X, y, offset=offset) > 0.5
+    risk = MonotonicClassifier(**QUICK).fit(X, y > 1, offset=offset)
+    assert risk.score(X, y > 1, offset=offset) == (risk.predict(X, offset=offset) == (y > 1)).mean()
+    several = MonotonicRegressor(quantile=[0.1, 0.9], **QUICK).fit(X, y)
+    with pytest.raises(espalier.Error, match="several quantiles"):
+        several.score(X, y)
 
 
 def test_more_refusals(table):

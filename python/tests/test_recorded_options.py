@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever options a model records, Python and the command line give the same numbers for a file."""
+"""Python and the command line give the same numbers, whatever options a model records."""
 import io
 import json
 import re
@@ -118,7 +118,8 @@ def test_both_agree_to_the_bit_for_options_drawn_at_random(program, tmp_path, se
     draw = np.random.default_rng(seed)
     kind = KINDS[seed % len(KINDS)]
     flags = ["--label", "label", "--epochs", 1, "--quiet", "--categorical", "code", "--trees", 0,
-             "--ensemble", 1, "--interactions", "none", "--architecture", "cal(4) lin(2)" + (" lat" if kind != "classes" else " lin(3)")]
+             "--ensemble", 1, "--interactions", "none", "--architecture",
+             f"cal(4) lin(2) {'lin(3)' if kind == 'classes' else 'lat'}"]
     columns, x = drawn_file(draw, flags, kind != "classes")
     columns["label"], of_label = label_of(draw, kind, x)
     if kind not in ("classes", "counts") and draw.random() < 0.5:
@@ -172,7 +173,8 @@ def test_numbers_that_mean_missing_do_so_in_arrays(program, tmp_path):
         np.testing.assert_array_equal(model.predict(array), wanted)
         np.testing.assert_array_equal(array, before)
     rows = model.rows(plain)
-    assert np.isnan(rows[plain[:, 0] == 96, 0]).all() and not np.isnan(rows[plain[:, 0] == 7, 0]).any()
+    assert np.isnan(rows[plain[:, 0] == 96, 0]).all()
+    assert not np.isnan(rows[plain[:, 0] == 7, 0]).any()
     np.testing.assert_array_equal(model.predict(rows), wanted)
 
 
