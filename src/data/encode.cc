@@ -267,7 +267,7 @@ std::vector<Dataset> encode_and_free(const Schema& schema, Table table, const Ta
                                      const std::vector<const Rows*>& lists) {
   // More blocks hold less of the table twice, and copy the rest of the columns more often.
   constexpr std::uint64_t kBlocks = 8;
-  const RowRange own = share.rows();
+  const RowRange own = share.rows;
   std::vector<Dataset> datasets(lists.size());
   std::vector<RowRange> places;  // of the rows of the share
   for (std::size_t l = 0; l < lists.size(); ++l) {

@@ -79,6 +79,17 @@ Role role_of(const std::string& column, const TrainOptions& options) {
   return Role::feature;
 }
 
+Rows weighted_rows(const Table& table, const std::string& weight) {
+  Rows rows = all_rows(table);
+  const Column* const column = weight.empty() ? nullptr : table.find(weight);
+  if (column == nullptr || column->type != ColumnType::number || rows.empty()) return rows;
+  std::erase_if(rows, [&](std::uint64_t row) { return column->values()[row] == 0; });
+  if (!rows.empty()) return rows;
+  fail_column(table, weight,
+              fmt::format("the weight is 0 in all {} rows; wanted a weight above 0 in at least one",
+                          table.num_rows));
+}
+
 LargeVector<float> encode_side_column(Role role, const std::string& name, const Table& table,
                                       const Rows& rows) {
   const Column& column = require_numbers(table, name);

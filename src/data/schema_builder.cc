@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -18,6 +19,7 @@
 #include "data/encode.h"
 #include "data/roles.h"
 #include "data/row_sample.h"
+#include "data/whole_weights.h"
 #include "data/word_index.h"
 #include "espalier/error.h"
 
@@ -102,33 +104,30 @@ void fill_ordered(const Column& column, const OwnRows& rows, const std::vector<s
   });
 }
 
-// What each of some words weighs in the training rows, the parts of the table added in order; less than
-// 0 if it is in none of them. same[code] is the word of a code, the last word stands for missing cells.
+// What each of some words weighs in the training rows; less than 0 if it is in none of them.
+// same[code] is the word of a code, the last word stands for missing cells.
 std::vector<double> weigh_words(const Column& column, const TableShare& share, const Rows& rows,
                                 const LargeVector<float>& weights,
                                 const std::vector<std::size_t>& same, std::size_t num_words) {
   const std::span<const std::int32_t> codes = column.word_codes();
-  std::vector<double> own;  // [own part][word]
-  for (const RowRange& part : share.parts) {
-    std::vector<double> totals(num_words, -1);
-    const RowRange places = places_of(part, rows);
-    for (std::uint64_t i = places.begin; i < places.end; ++i) {
-      const std::int32_t code = codes[rows[i] - share.first];
-      double& total =
-          totals[code == kMissingCode ? num_words - 1 : same[static_cast<std::size_t>(code)]];
-      total = std::max(total, 0.0) + (weights.empty() ? 1.0 : weights[i]);
-    }
-    own.insert(own.end(), totals.begin(), totals.end());
+  const WholeWeights whole(weights);
+  std::vector<std::int64_t> own(num_words, -1);
+  const auto add = [](std::int64_t& sum, std::int64_t more) {
+    if (more >= 0) sum = std::max<std::int64_t>(sum, 0) + more;
+  };
+  const RowRange places = places_of(share.rows, rows);
+  for (std::uint64_t i = places.begin; i < places.end; ++i) {
+    const std::int32_t code = codes[rows[i] - share.first];
+    add(own[code == kMissingCode ? num_words - 1 : same[static_cast<std::size_t>(code)]], whole[i]);
   }
-  std::vector<double> sums(num_words, -1);
-  std::size_t word = 0;
-  for (const std::string& bytes : share.gather(raw_bytes(std::span<const double>(own)))) {
-    for (const double total : numbers_of<double>(bytes)) {
-      double& sum = sums[word++ % num_words];
-      if (total >= 0) sum = std::max(sum, 0.0) + total;
-    }
+  std::vector<std::int64_t> sums(num_words, -1);
+  for (const std::string& bytes : share.gather(raw_bytes(std::span<const std::int64_t>(own)))) {
+    const std::vector<std::int64_t> gathered = numbers_of<std::int64_t>(bytes);
+    for (std::size_t word = 0; word < num_words; ++word) add(sums[word], gathered[word]);
   }
-  return sums;
+  std::vector<double> totals;
+  for (const std::int64_t sum : sums) totals.push_back(sum < 0 ? -1 : whole.in_weight(sum));
+  return totals;
 }
 
 // The words of the training rows, the heaviest first; the rarest pooled beyond max_categories.
@@ -167,8 +166,6 @@ void fill_category(const Column& column, const TableShare& share, const Rows& ro
     feature.words.emplace_back("(rare)");
     feature.shares.push_back(static_cast<float>(rare / total));
   }
-  // Shares are weights of a mean; a column whose seen words all weigh nothing gets equal ones.
-  if (!(total > 0)) std::fill(feature.shares.begin(), feature.shares.end(), 1.0f);
 }
 
 // What the training rows of a column hold: nothing, one value only, or more.
@@ -261,7 +258,7 @@ std::string_view why_ignored(const Content& content) {
 std::vector<float> sorted_values(const Feature& feature, const Column& column,
                                  const TableShare& share, const Rows& rows) {
   std::vector<float> own;
-  const RowRange places = places_of(share.rows(), rows);
+  const RowRange places = places_of(share.rows, rows);
   const auto add_all = [&](const auto& cells) {
     visit_sample(rows.size(), kMaxKeypointRows, [&](std::size_t place) {
       if (place < places.begin || place >= places.end) return;
@@ -322,7 +319,7 @@ std::vector<Feature> build_features(const Table& table, const TableShare& share,
                                     const TrainOptions& options, const Directions& directions,
                                     const Rows& rows, const Warning& warn) {
   const ColumnIndex columns(table);
-  const OwnRows own = own_rows(share, share.rows(), rows);
+  const OwnRows own = own_rows(share, share.rows, rows);
   const Orders orders = read_orders(table, columns, options);
   LargeVector<float> weights;
   for (const auto& [role, name] : side_columns(options)) {

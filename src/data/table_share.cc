@@ -21,7 +21,7 @@ std::pair<std::uint64_t, std::uint64_t> rows_of_rank(const Ranks& ranks, std::ui
 }
 
 TableShare whole_table(std::uint64_t num_rows) {
-  return {.parts = {{0, num_rows}},
+  return {.rows = {0, num_rows},
           .gather = [](std::string_view own) { return std::vector{std::string(own)}; }};
 }
 

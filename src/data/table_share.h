@@ -4,8 +4,8 @@
 // column is gathered from all: so names, types and words are those of the whole table everywhere, and
 // so are the cells of the label and of the columns beside it.
 //
-// Sums of numbers that round would depend on who has which rows. So a table of many rows has fixed
-// parts, stretches of an eighth of it. A process has whole parts, and their sums are added in order.
+// A table of many rows is read in parts, stretches of an eighth of it, and a process has whole parts.
+// What is summed over rows is summed exactly, so that no sum depends on who has which rows.
 #pragma once
 
 #include <algorithm>
@@ -42,15 +42,10 @@ PartRange parts_of_rank(int rank, int num_ranks);
 using GatherTexts = std::function<std::vector<std::string>(std::string_view)>;
 
 struct TableShare {
-  bool is_divided = false;      // there are other processes
-  std::uint64_t first = 0;      // the row that the columns of features begin with
-  std::vector<RowRange> parts;  // the parts that this process has, behind each other
-  GatherTexts gather;           // all processes call it in the same order
-
-  /// The rows of all its parts; none if it has none.
-  RowRange rows() const {
-    return parts.empty() ? RowRange{first, first} : RowRange{parts.front().begin, parts.back().end};
-  }
+  bool is_divided = false;  // there are other processes
+  std::uint64_t first = 0;  // the row that the columns of features begin with
+  RowRange rows = {};       // that this process has
+  GatherTexts gather;       // all processes call it in the same order
 };
 
 /// That of a process which has all rows, in one part.

@@ -32,16 +32,24 @@ std::string not_a_label(double value) {
                      std::isinf(value) ? "a finite number" : "a number that a 32-bit float holds");
 }
 
-// The distinct values of a column as words, numbers in order of size; stops after `limit`.
-std::vector<std::string> distinct_words(const Column& column, std::size_t limit) {
+// The distinct values of a column in some rows, none of them missing, as words, numbers in order of
+// size; of numbers it stops after `limit`.
+std::vector<std::string> distinct_words(const Column& column, const Rows& rows, std::size_t limit) {
   if (column.type == ColumnType::category) {
-    std::vector<std::string> words = column.words;
+    std::vector<char> is_there(column.words.size());
+    for (const std::uint64_t row : rows)
+      is_there[static_cast<std::size_t>(column.word_codes()[row])] = 1;
+    std::vector<std::string> words;
+    for (std::size_t code = 0; code < is_there.size(); ++code) {
+      if (is_there[code] != 0) words.push_back(column.words[code]);
+    }
     std::sort(words.begin(), words.end());
     return words;
   }
   std::set<double> values;
-  for (std::size_t row = 0; row < column.values().size() && values.size() <= limit; ++row) {
-    if (const double value = column.number(row); !std::isnan(value)) values.insert(value);
+  for (const std::uint64_t row : rows) {
+    values.insert(column.number(row));
+    if (values.size() > limit) break;
   }
   std::vector<std::string> words;
   for (const double value : values) words.push_back(number_word(column, value));
@@ -261,7 +269,8 @@ Label build_label(const Table& table, const TrainOptions& options) {
               .is_number = column.type == ColumnType::number};
   label.missing = column.missing;
   label.not_missing = column.not_missing;
-  const std::vector<std::string> values = distinct_words(column, kMaxClasses);
+  const Rows rows = labelled_rows(label, table, weighted_rows(table, options.weight));
+  const std::vector<std::string> values = distinct_words(column, rows, kMaxClasses);
   const std::string place = fmt::format("{}: label '{}'", table.name, printable(options.label));
   if (values.empty()) throw Error(ErrorKind::data, place + " is missing in every row");
   for (const std::string& value : values) {
@@ -296,8 +305,11 @@ Label build_label(const Table& table, const TrainOptions& options) {
 }
 
 Rows labelled_rows(const Label& label, const Table& table) {
+  return labelled_rows(label, table, all_rows(table));
+}
+
+Rows labelled_rows(const Label& label, const Table& table, Rows rows) {
   const Column& column = require_column(table, label.name);
-  Rows rows = all_rows(table);
   std::erase_if(rows, [&](std::uint64_t row) {
     return column.type == ColumnType::number ? std::isnan(column.values()[row])
                                              : column.word_codes()[row] == kMissingCode;

@@ -17,8 +17,9 @@ namespace espalier {
 /// options, and for options that contradict each other.
 Label build_label(const Table& table, const TrainOptions& options);
 
-/// The rows whose label is not missing.
+/// The rows whose label is not missing, of all or of some.
 Rows labelled_rows(const Label& label, const Table& table);
+Rows labelled_rows(const Label& label, const Table& table, Rows rows);
 
 /// One label per row: the number, or the index of its class. Throws Error (data) for one that is no
 /// class, or that the loss does not allow.

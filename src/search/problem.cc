@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/random.h"
+#include "data/roles.h"
 #include "espalier/error.h"
 #include "espalier/json.h"
 #include "objective/label.h"
@@ -65,7 +66,8 @@ std::optional<double> judge_fold(const Problem& problem, const Split& fold,
 void deal_folds(Problem& problem, int repeat) {
   if (problem.num_folds == 0) return;
   const Label& label = problem.schema.label;
-  const Rows rows = labelled_rows(label, problem.table);
+  const Rows rows =
+      labelled_rows(label, problem.table, weighted_rows(problem.table, problem.base.weight));
   const auto count = static_cast<std::size_t>(problem.num_folds);
   if (rows.size() < count) {
     throw Error(ErrorKind::argument,

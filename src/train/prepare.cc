@@ -38,11 +38,15 @@ void warn(const TrainControl& control, const std::string& message) {
   if (control.warning) control.warning(message);
 }
 
-Rows usable_rows(const Label& label, const Table& table, const TrainControl& control) {
-  Rows rows = labelled_rows(label, table);
-  if (rows.size() < table.num_rows) {
-    warn(control, fmt::format("{}: {} rows without a label are left out", table.name,
-                              table.num_rows - rows.size()));
+// Those with a label and a weight above 0: a row of weight 0 and an absent row train the same model.
+Rows usable_rows(const Label& label, const Table& table, const TrainOptions& options,
+                 const TrainControl& control) {
+  Rows weighted = weighted_rows(table, options.weight);
+  const std::size_t all = weighted.size();
+  Rows rows = labelled_rows(label, table, std::move(weighted));
+  if (rows.size() < all) {
+    warn(control,
+         fmt::format("{}: {} rows without a label are left out", table.name, all - rows.size()));
   }
   return rows;
 }
@@ -110,17 +114,9 @@ void encode_rows(const Source& source, const TableShare& share, const Table* val
   divide_cells(p.options->batch_size, source.many_rows, ranks, p.train);
 }
 
-// Without rows, or with rows that all weigh nothing, there is nothing to learn.
-void require_rows(const Table& table, const Rows& rows, const TrainOptions& options,
-                  const char* purpose) {
+void require_rows(const Table& table, const Rows& rows, const char* purpose) {
   if (rows.empty())
     throw Error(ErrorKind::data, fmt::format("{}: no row is left to {}", table.name, purpose));
-  const Column* const weight = options.weight.empty() ? nullptr : table.find(options.weight);
-  if (weight == nullptr || weight->type != ColumnType::number) return;
-  const auto weighs_nothing = [&](std::uint64_t row) { return weight->values()[row] == 0; };
-  if (!std::all_of(rows.begin(), rows.end(), weighs_nothing)) return;
-  throw Error(ErrorKind::data, fmt::format("{}: column '{}': the {} rows to {} all weigh 0",
-                                           table.name, options.weight, rows.size(), purpose));
 }
 
 // Scales the weights to a mean near 1, so that sums and products of floats neither overflow nor
@@ -155,12 +151,12 @@ KeypointPlan keypoint_plan(const SettledOptions& options, const Architecture& ar
 Split split_rows(const Source& source, const Label& label, const TrainOptions& options,
                  const TrainControl& control) {
   if (source.rows != nullptr) return *source.rows;
-  Rows rows = usable_rows(label, source.table, control);
+  Rows rows = usable_rows(label, source.table, options, control);
   if (control.valid == nullptr) {
     return hold_out_share(std::move(rows), options.valid_fraction,
                           Random(options.seed).split(kSplitStream), source.many_rows);
   }
-  return {.train = std::move(rows), .valid = usable_rows(label, *control.valid, control)};
+  return {.train = std::move(rows), .valid = usable_rows(label, *control.valid, options, control)};
 }
 
 // Whether trees may be grown beside the networks: why not, or an empty string.
@@ -211,11 +207,7 @@ Prepared prepare_share(const Source& source, const TableShare& share, const Trai
   if (options.class_weight == ClassWeight::balanced && schema.label.task() == Task::regression)
     throw Error(ErrorKind::argument, "class_weight: balanced does not suit regression");
   const Split rows = split_rows(source, schema.label, options, control);
-  require_rows(table, rows.train, options, "train on");
-  if (!rows.valid.empty()) {
-    require_rows(control.valid != nullptr ? *control.valid : table, rows.valid, options,
-                 "choose the epoch on");
-  }
+  require_rows(table, rows.train, "train on");
   schema.features =
       build_features(table, share, options, directions_of(table, options, schema.label), rows.train,
                      [&](const std::string& m) { warn(control, m); });

@@ -81,16 +81,17 @@ TEST(Weights, OfAnySizeTrainToFiniteNumbers) {
   }
 }
 
-TEST(Prepare, SaysWhichRowsAreLackingOrWeighNothing) {
+TEST(Prepare, RefusesATableWithoutUsableRows) {
   const auto error = [](const Table& table, const TrainOptions& options,
                         const TrainControl& control = {}) {
     return error_of([&] { train(table, options, control); });
   };
   const Table plain = weighted([](std::size_t) { return 1; });
   const Table weightless = weighted([](std::size_t) { return 0; });
-  EXPECT_THAT(error(weightless, options()), HasSubstr("column 'w': the 160 rows to train on"));
+  EXPECT_THAT(error(weightless, options()),
+              HasSubstr("column 'w': the weight is 0 in all 200 rows"));
   EXPECT_THAT(error(plain, options(), {.valid = &weightless}),
-              HasSubstr("column 'w': the 200 rows to choose the epoch on all weigh 0"));
+              HasSubstr("column 'w': the weight is 0 in all 200 rows"));
 
   TrainOptions greedy = options();
   greedy.valid_fraction = 0.9;

@@ -107,17 +107,12 @@ TableShare share_of(Ranks* ranks, std::size_t many_rows, const std::vector<std::
   const std::uint64_t num_rows = have.back().end;
   TableShare share = whole_table(num_rows);
   if (num_rows < many_rows && is_whole) return share;
-  PartRange parts{0, kTableParts};
-  if (ranks != nullptr) {
-    parts = parts_of_rank(ranks->rank(), ranks->size());
-    share.is_divided = true;
-    share.gather = [ranks](std::string_view text) { return gather(ranks, text); };
-  }
-  share.parts.clear();
-  for (int part = parts.first; part < parts.last; ++part)
-    share.parts.push_back({begin_of_part(part, num_rows), begin_of_part(part + 1, num_rows)});
-  if (is_whole) return share;
+  if (ranks == nullptr) return share;
   const auto [first, last] = rows_of_rank(*ranks, num_rows);
+  share.is_divided = true;
+  share.rows = {first, last};
+  share.gather = [ranks](std::string_view text) { return gather(ranks, text); };
+  if (is_whole) return share;
   if (num_rows < many_rows || own != RowRange{first, last}) {
     throw Error(
         ErrorKind::argument,

@@ -19,20 +19,20 @@ Split hold_out(const Rows& order, std::size_t first, std::size_t count) {
 
 namespace {
 
-Split hold_out_by_number(const Rows& rows, double fraction, const Random& random) {
+Split hold_out_by_place(const Rows& rows, double fraction, const Random& random) {
   constexpr double kMostHeldOut = 1 << 20;
   const double share = std::min(fraction, kMostHeldOut / static_cast<double>(rows.size()));
   Split split;
   split.train.reserve(rows.size());
-  for (const std::uint64_t row : rows)
-    (random.split(row).uniform() < share ? split.valid : split.train).push_back(row);
+  for (std::size_t place = 0; place < rows.size(); ++place)
+    (random.split(place).uniform() < share ? split.valid : split.train).push_back(rows[place]);
   return split;
 }
 
 }  // namespace
 
 Split hold_out_share(Rows rows, double fraction, Random random, std::size_t many_rows) {
-  if (rows.size() >= many_rows) return hold_out_by_number(rows, fraction, random);
+  if (rows.size() >= many_rows) return hold_out_by_place(rows, fraction, random);
   const auto count = std::lround(fraction * static_cast<double>(rows.size()));
   random.shuffle(std::span(rows));
   return hold_out(rows, 0, static_cast<std::size_t>(count));

@@ -24,7 +24,7 @@ struct Split {
 Split hold_out(const Rows& order, std::size_t first, std::size_t count);
 
 /// Holds out a share of the rows, drawn at random. Of many rows each is drawn by itself, by its
-/// number, and about a million at most: more do not choose an epoch better.
+/// place in the list, and about a million at most: more do not choose an epoch better.
 Split hold_out_share(Rows rows, double fraction, Random random, std::size_t many_rows = kManyRows);
 
 /// Splits that hold out every row once, with about the same labels in each; labels has one per row.
