@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs one libFuzzer program of the preset asan: replays the committed corpus and past crashes, then
 # tries RUNS inputs. Those that reach new code are kept in FOLDER. One that crashes, leaks, takes a
-# second or 256 MB is left as build-asan/TARGET-...; once that is fixed it belongs into
+# second, 256 MB or 32 MB at once is left as build-asan/TARGET-...; once that is fixed it belongs into
 # tests/fuzz/crashes/TARGET. Usage: fuzz.sh TARGET RUNS FOLDER SEED; the seed 0 is the clock.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -40,7 +40,7 @@ done_runs=0 peak=0 SECONDS=0
 while [[ $done_runs -lt $runs ]]; do
   status=0
   "$program" -runs=$((runs - done_runs)) -seed="$seed" -max_len="$longest" \
-    -rss_limit_mb=256 -timeout=1 -print_final_stats=1 -dict="tests/fuzz/$target.dict" \
+    -rss_limit_mb=256 -malloc_limit_mb=32 -timeout=1 -print_final_stats=1 -dict="tests/fuzz/$target.dict" \
     -artifact_prefix="build-asan/$target-" "${inputs[@]}" > "$log" 2>&1 || status=$?
   executed=$(stat number_of_executed_units) memory=$(stat peak_rss_mb)
   done_runs=$((done_runs + ${executed:-0}))

@@ -99,6 +99,9 @@ CsvScanner CsvHead::open(std::string_view text) const {
 void CsvHead::read_header() {
   rows_.pass_blank_lines();
   if (!rows_.begin_row()) fail("no header: the file is empty");
+  std::size_t num_columns = 1;
+  for (CsvScanner ahead = rows_; !ahead.next().ends_row;) ++num_columns;
+  columns_.reserve(num_columns);  // a column is large, its name may be short
   for (bool more = true; more;) {
     const Cell cell = rows_.next();
     columns_.emplace_back(std::string(cell.text));

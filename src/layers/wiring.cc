@@ -9,6 +9,7 @@ namespace espalier {
 
 Gather::Gather(std::vector<Wire> inputs, std::vector<int> wires)
     : FixedLayer(std::move(inputs)), wires_(std::move(wires)) {
+  outputs_.reserve(wires_.size());
   for (const int wire : wires_) outputs_.push_back(this->inputs()[static_cast<std::size_t>(wire)]);
 }
 

@@ -19,14 +19,16 @@ std::vector<Wire> number_wires(int count, int monotone, int keypoints = 100) {
   return wires;
 }
 
-Network build(const std::string& text, std::vector<Wire> wires, std::uint64_t seed = 1) {
+Network build(const std::string& text, std::vector<Wire> wires, std::uint64_t seed = 1,
+              const BuildLimits& limits = {}) {
   return Network(parse_architecture(text), std::move(wires), MonotoneCalibrators::required,
-                 Random(seed));
+                 Random(seed), limits);
 }
 
-std::string error_of(const std::string& text, std::vector<Wire> wires) {
+std::string error_of(const std::string& text, std::vector<Wire> wires,
+                     const BuildLimits& limits = {}) {
   try {
-    build(text, std::move(wires));
+    build(text, std::move(wires), 1, limits);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::argument);
     return error.what();
@@ -145,17 +147,32 @@ TEST(Architecture, RefusesWhatCannotBeBuiltBeforeAllocatingIt) {
   for (int leaves = 1; leaves <= 256; ++leaves) tree = "0>1,_," + tree;
   EXPECT_THAT(error_of("tree(" + tree + ")", number_wires(5, 1)),
               HasSubstr("a tree has 257 leaves, at most 256 are allowed"));
-  std::string trees = tree.substr(6);  // of 256 leaves
-  for (int count = 1; count < 600; ++count) trees += "," + tree.substr(6);
-  EXPECT_THAT(error_of("tree(" + trees + ") sum", number_wires(5, 1)),
-              HasSubstr("pairs of leaves in trees that ask for monotone wires, at most"));
+}
+
+std::string repeated(const std::string& text, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+TEST(Architecture, CountsTheMemoryOfAllLayersBeforeAllocatingIt) {
+  std::string tree = "_";
+  for (int leaves = 1; leaves < 64; ++leaves) tree = "0>1,_," + tree;
+  for (const std::string& text :
+       {"cal " + repeated("relu ", 30) + "sum", "cal gather(" + repeated("0,", 60) + "0) sum",
+        repeated("tree(" + tree + ") ", 4), std::string("cal lin(60) relu lin(1)")}) {
+    const std::uint64_t memory = build(text, number_wires(5, 1)).build_memory();
+    EXPECT_EQ(error_of(text, number_wires(5, 1), {.memory = memory}), "no error");
+    EXPECT_THAT(error_of(text, number_wires(5, 1), {.memory = memory - 1}),
+                HasSubstr("the layers, wires and orders between leaves would take"));
+  }
 }
 
 TEST(Architecture, DrawsNoMoreWiresThanParametersAreAllowed) {
   const auto build_small = [](const char* text) {
     try {
       Network(parse_architecture(text), number_wires(5, 1), MonotoneCalibrators::required,
-              Random(1), 1000);
+              Random(1), {.parameters = 1000});
     } catch (const Error& error) {
       return std::string(error.what());
     }

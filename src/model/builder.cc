@@ -21,20 +21,28 @@ namespace {
 
 constexpr int kDefaultKeypoints = 20;
 
+// What a layer takes, and a wire: as output, as input of the next layer, and in a tile of rows.
+constexpr std::uint64_t kLayerMemory = 1024;
+constexpr std::uint64_t kWireMemory = 2 * sizeof(Wire) + kTile * sizeof(float);
+// A list of orders is there twice while it grows, the second time twice as long.
+constexpr std::uint64_t kOrderMemory = 3 * sizeof(Order);
+
 class Builder {
  public:
   Builder(const Architecture& written, std::vector<Wire> inputs, MonotoneCalibrators calibrators,
-          Random random, std::uint64_t max_parameters, const ScoreWires& scores)
+          Random random, const BuildLimits& limits, const ScoreWires& scores)
       : written_(written.layers),
         wires_(std::move(inputs)),
         calibrators_(calibrators),
         random_(random),
-        max_parameters_(max_parameters),
+        limits_(limits),
         scores_(scores) {}
 
   BuiltLayers build() {
+    count_wires(wires_.size());
     for (at_ = 0; at_ < written_.size(); ++at_) {
       require_few(wires_.size());
+      count_memory(kLayerMemory);
       LayerSpec spec = written_[at_];
       switch (spec.kind) {
         case LayerKind::cal:
@@ -146,10 +154,21 @@ class Builder {
 
   void charge(std::uint64_t parameters) {
     parameters_ += parameters;
-    if (parameters_ <= max_parameters_) return;
+    if (parameters_ <= limits_.parameters) return;
     fail(fmt::format("the network would have {} parameters up to here, at most {} are allowed",
-                     parameters_, max_parameters_));
+                     parameters_, limits_.parameters));
   }
+
+  // Of what is allocated next.
+  void count_memory(std::uint64_t bytes) {
+    built_.memory += bytes;
+    if (built_.memory <= limits_.memory) return;
+    fail(
+        fmt::format("the layers, wires and orders between leaves would take {} MB up to here, at "
+                    "most {} MB are allowed",
+                    (built_.memory >> 20) + 1, limits_.memory >> 20));
+  }
+  void count_wires(std::uint64_t wires) { count_memory(wires * kWireMemory); }
 
   template <class Made>
   void push(const LayerSpec& spec, std::unique_ptr<Made> layer) {
@@ -170,6 +189,7 @@ class Builder {
         .bounds = reader == nullptr || reads_any_number(*reader) ? OutputBounds::none
                                                                  : OutputBounds::unit_interval};
     for (const Wire& wire : wires_) charge(Calibrators::num_params_of(wire, shape));
+    count_wires(wires_.size());
     auto layer = std::make_unique<Calibrators>(wires_, shape);
     if (const std::string error = layer->constants_error(); !error.empty()) fail(error);
     push(spec, std::move(layer));
@@ -217,6 +237,7 @@ class Builder {
       charge(static_cast<std::uint64_t>(wire.num_columns()) *
              Linear::reach_of(wire, shape).width());
     }
+    count_wires(static_cast<std::uint64_t>(spec.outputs));
     push(spec, std::make_unique<Linear>(wires_, shape));
   }
 
@@ -259,6 +280,7 @@ class Builder {
     }
     require_groups(spec);
     charge(static_cast<std::uint64_t>(spec.groups) << spec.group_size);
+    count_wires(static_cast<std::uint64_t>(spec.groups));
     if (spec.groups > 1 && !is_wired()) permute();
     push(spec, std::make_unique<Lattices>(
                    wires_, Lattices::Shape{spec.group_size, spec.interpolation, bounds()}));
@@ -275,6 +297,7 @@ class Builder {
   }
 
   void permute() {
+    count_wires(wires_.size());
     LayerSpec spec{.kind = LayerKind::gather};
     spec.wires.resize(wires_.size());
     std::iota(spec.wires.begin(), spec.wires.end(), 0);
@@ -297,6 +320,7 @@ class Builder {
       spec.groups = spec.group_size = 0;
     }
     require_few(spec.wires.size());
+    count_wires(spec.wires.size());
     for (const int wire : spec.wires) {
       if (wire >= num_wires())
         fail(fmt::format("no wire {}: {} arrive, counted from 0", wire, num_wires()));
@@ -312,8 +336,8 @@ class Builder {
     }
     const int total = checked_product(groups, group_size);
     // Whatever reads them has a parameter a wire or more.
-    if (static_cast<std::uint64_t>(total) > max_parameters_) {
-      fail(fmt::format("{} wires, at most {} parameters are allowed", total, max_parameters_));
+    if (static_cast<std::uint64_t>(total) > limits_.parameters) {
+      fail(fmt::format("{} wires, at most {} parameters are allowed", total, limits_.parameters));
     }
     std::vector<int> drawn, waiting;
     while (static_cast<int>(drawn.size()) < total) {
@@ -343,7 +367,6 @@ class Builder {
 
   void add_tree(const LayerSpec& spec) {
     require_numbers();
-    std::size_t pairs = 0;
     for (const TreeNode& node : spec.nodes) {
       if (node.wire >= num_wires())
         fail(fmt::format("no wire {}: {} arrive, counted from 0", node.wire, num_wires()));
@@ -355,19 +378,17 @@ class Builder {
       const std::size_t leaves = num_leaves(tree);
       if (leaves > kMaxLeaves)
         fail(fmt::format("a tree has {} leaves, at most {} are allowed", leaves, kMaxLeaves));
-      if (asks_monotone(tree, is_monotone)) pairs += leaf_pairs(leaves);
+      if (asks_monotone(tree, is_monotone)) count_memory(leaf_pairs(leaves) * kOrderMemory);
+      count_wires(1);
       charge(leaves);
     }
-    if (pairs > kMaxLeafPairs)
-      fail(fmt::format(
-          "{} pairs of leaves in trees that ask for monotone wires, at most {} are allowed", pairs,
-          kMaxLeafPairs));
     push(spec, std::make_unique<Trees>(wires_, spec.nodes, bounds()));
   }
 
   template <class Made>
   void add_numbers_only(const LayerSpec& spec) {
     require_numbers();
+    count_wires(wires_.size());
     push(spec, std::make_unique<Made>(wires_));
   }
 
@@ -376,7 +397,7 @@ class Builder {
   std::vector<Wire> wires_;
   MonotoneCalibrators calibrators_;
   Random random_;
-  std::uint64_t max_parameters_;
+  BuildLimits limits_;
   ScoreWires scores_;
   std::uint64_t parameters_ = 0;
   BuiltLayers built_;
@@ -408,10 +429,9 @@ bool is_settled(const Architecture& architecture) {
 }
 
 BuiltLayers build_layers(const Architecture& architecture, std::vector<Wire> inputs,
-                         MonotoneCalibrators calibrators, Random random,
-                         std::uint64_t max_parameters, const ScoreWires& scores) {
-  return Builder(architecture, std::move(inputs), calibrators, random, max_parameters, scores)
-      .build();
+                         MonotoneCalibrators calibrators, Random random, const BuildLimits& limits,
+                         const ScoreWires& scores) {
+  return Builder(architecture, std::move(inputs), calibrators, random, limits, scores).build();
 }
 
 bool has_groups(const LayerSpec& layer) {

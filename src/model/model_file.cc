@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "core/bytes.h"
+#include "core/opening_memory.h"
 #include "data/encode.h"
 #include "espalier/error.h"
 #include "espalier/json.h"
@@ -37,15 +38,17 @@ Json header_of(const ModelData& model) {
   return header;
 }
 
+// `memory` is what is left of that of all members.
 Network read_member(Reader& reader, const ModelData& model, const std::vector<Wire>& inputs,
-                    const std::string& text) {
+                    const std::string& text, std::uint64_t& memory) {
   const std::vector<float> params = reader.floats("parameters");
   const std::vector<float> constants = reader.floats("constants");
   // Before anything is built: what is left open could ask for more than the file holds.
   const Architecture architecture = parse_architecture(text);
   if (!is_settled(architecture)) reader.fail("header: the architecture leaves something open");
-  Network network(architecture, inputs, model.calibrators, Random(0), params.size(),
-                  score_wires(model.schema.label));
+  Network network(architecture, inputs, model.calibrators, Random(0),
+                  {.parameters = params.size(), .memory = memory}, score_wires(model.schema.label));
+  memory -= network.build_memory();
   if (network.params().size() != params.size()) {
     reader.fail(fmt::format("{} parameters, the architecture wants {}", params.size(),
                             network.params().size()));
@@ -58,7 +61,7 @@ Network read_member(Reader& reader, const ModelData& model, const std::vector<Wi
   return network;
 }
 
-void read_members(Reader& reader, const Json& header, ModelData& model) {
+void read_members(Reader& reader, const Json& header, std::uint64_t memory, ModelData& model) {
   const Json& architectures = get_list(reader, header, "architectures");
   if (architectures.size() > kMaxMembers) {
     reader.fail(
@@ -66,7 +69,7 @@ void read_members(Reader& reader, const Json& header, ModelData& model) {
   }
   const std::vector<Wire> inputs = input_wires(model.schema);
   for (const Json& architecture : architectures)
-    model.members.push_back(read_member(reader, model, inputs, architecture.get<std::string>()));
+    model.members.push_back(read_member(reader, model, inputs, architecture.string(), memory));
 }
 
 void require_inequalities(const Reader& reader, const ModelData& model) {
@@ -134,7 +137,7 @@ ModelData parse_model(std::string_view bytes, const std::string& place, Inequali
     model.version = header.at("espalier").get<std::string>();
     if (!header.at("training").is_object()) reader.fail("header: training is not an object");
     model.training_json = header.at("training").dump();
-    read_members(reader, header, model);
+    read_members(reader, header, opening_memory(bytes.size()) / 2, model);
   } catch (const JsonError& error) {
     reader.fail(fmt::format("header: {}", error.what()));
   } catch (const Error& error) {

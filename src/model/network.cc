@@ -18,12 +18,13 @@ std::size_t whole_lines(std::size_t floats) {
 }  // namespace
 
 Network::Network(const Architecture& architecture, std::vector<Wire> inputs,
-                 MonotoneCalibrators calibrators, Random random, std::uint64_t max_parameters,
+                 MonotoneCalibrators calibrators, Random random, const BuildLimits& limits,
                  const ScoreWires& scores) {
   BuiltLayers built =
-      build_layers(architecture, std::move(inputs), calibrators, random, max_parameters, scores);
+      build_layers(architecture, std::move(inputs), calibrators, random, limits, scores);
   architecture_ = std::move(built.architecture);
   layers_ = std::move(built.layers);
+  build_memory_ = built.memory;
   std::size_t total = 0;
   for (const auto& layer : layers_) {
     offsets_.push_back(total);

@@ -18,8 +18,8 @@ class Network {
  public:
   /// As build_layers.
   Network(const Architecture& architecture, std::vector<Wire> inputs,
-          MonotoneCalibrators calibrators, Random random,
-          std::uint64_t max_parameters = kMaxParameters, const ScoreWires& scores = {});
+          MonotoneCalibrators calibrators, Random random, const BuildLimits& limits = {},
+          const ScoreWires& scores = {});
 
   /// Every size written out, every wire of a gather listed: enough to build the same network again.
   const Architecture& architecture() const { return architecture_; }
@@ -27,6 +27,8 @@ class Network {
   const Layer& layer(int index) const { return *layers_[static_cast<std::size_t>(index)]; }
   Layer& layer(int index) { return *layers_[static_cast<std::size_t>(index)]; }
   std::size_t offset(int index) const { return offsets_[static_cast<std::size_t>(index)]; }
+  /// As BuildLimits counts it.
+  std::uint64_t build_memory() const { return build_memory_; }
   int num_inputs() const { return layer(0).num_inputs(); }
   int num_scores() const { return layer(num_layers() - 1).num_outputs(); }
   /// No position or code of a feature is larger than this.
@@ -74,6 +76,7 @@ class Network {
   std::vector<std::unique_ptr<Layer>> layers_;
   std::vector<std::size_t> offsets_;
   AlignedFloats params_;
+  std::uint64_t build_memory_ = 0;
 };
 
 /// The constants of all layers, one after another.

@@ -100,8 +100,8 @@ TEST(Network, EveryScoreOfSeveralIsThatOfTheReference) {
       schema.label = {.name = "y", .loss = Loss::log_loss, .classes = {"a", "b", "c"}};
       const Label& label = schema.label;
       Network network(parse_architecture(std::string("cal(5) lin(4) cal(4) lat(2x2) ") + end),
-                      input_wires(schema), MonotoneCalibrators::required, random.split(1),
-                      kMaxParameters, {.count = kScores});
+                      input_wires(schema), MonotoneCalibrators::required, random.split(1), {},
+                      {.count = kScores});
       ASSERT_EQ(network.num_scores(), kScores);
       for (float& p : network.params()) p = static_cast<float>(random.uniform());
       // Two tiles and a part of a third.
@@ -127,8 +127,8 @@ TEST(Network, EveryScoreOfSeveralIsThatOfTheReference) {
 TEST(Network, TheLastLayerGivesTheWantedNumberOfScores) {
   const std::vector<Wire> inputs = {{.keypoints = 3}, {.keypoints = 3}};
   const auto build = [&](const char* text, int num_scores) {
-    return Network(parse_architecture(text), inputs, MonotoneCalibrators::required, Random(1),
-                   kMaxParameters, {.count = num_scores});
+    return Network(parse_architecture(text), inputs, MonotoneCalibrators::required, Random(1), {},
+                   {.count = num_scores});
   };
   EXPECT_EQ(build("cal(3) lin(1)", 1).num_scores(), 1);
   EXPECT_EQ(build("cal(3) lin", 4).num_scores(), 4);

@@ -176,8 +176,8 @@ inline std::string random_architecture(Random& random, std::size_t num_outputs =
 inline Network random_network(const Schema& schema, MonotoneCalibrators calibrators,
                               const std::string& architecture, const Random& wiring,
                               Random& random) {
-  Network network(parse_architecture(architecture), input_wires(schema), calibrators, wiring,
-                  kMaxParameters, score_wires(schema.label));
+  Network network(parse_architecture(architecture), input_wires(schema), calibrators, wiring, {},
+                  score_wires(schema.label));
   for (int l = 0; l < network.num_layers(); ++l) {
     Layer& layer = network.layer(l);
     float* params = network.params().data() + network.offset(l);

@@ -232,8 +232,8 @@ void SearchSpace::require_buildable(const SettledOptions& options) const {
     require_places(layer, input_wires(schema_).size());
     layer.wiring = Wiring::random;  // whatever wires the search chooses, the sizes are the same
   }
-  build_layers(architecture, input_wires(schema_), options->monotone_calibrators, Random(0),
-               kMaxParameters, score_wires(schema_.label));
+  build_layers(architecture, input_wires(schema_), options->monotone_calibrators, Random(0), {},
+               score_wires(schema_.label));
 }
 
 void SearchSpace::check_end(const char* which, double Dimension::*end) const {

@@ -26,7 +26,7 @@ std::uint64_t memory_of(Architecture architecture, const Prepared& p) {
   LayerSpec& first = architecture.layers.front();
   if (first.wiring == Wiring::crystals) first.wiring = Wiring::random;
   const Network network(architecture, input_wires(p.schema), p.options->monotone_calibrators,
-                        Random(1), kMaxParameters, score_wires(p.schema.label));
+                        Random(1), {}, score_wires(p.schema.label));
   const Network::Scratch scratch(network);
   const std::size_t tiles = scratch.tiles.size() + scratch.grads.size() + scratch.layers.size();
   const auto shards = static_cast<std::uint64_t>(num_shards_of(p.options->batch_size));

@@ -260,7 +260,7 @@ class Session {
   Network& add_network(int member) {
     return model_->members.emplace_back(
         p_.architecture, input_wires(p_.schema), p_.options->monotone_calibrators,
-        random_of(member).split(1), kMaxParameters, score_wires(p_.schema.label));
+        random_of(member).split(1), BuildLimits(), score_wires(p_.schema.label));
   }
 
   Epoch train_member(int member, const std::optional<Checkpoint>& checkpoint) {

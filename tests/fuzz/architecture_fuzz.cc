@@ -8,7 +8,7 @@
 
 namespace espalier::fuzz {
 
-constexpr std::uint64_t kMaxFuzzParameters = 2000;
+constexpr BuildLimits kLimits = {.parameters = 2000, .memory = 1 << 20};
 
 void try_build(const Architecture& architecture) {
   const std::vector<Wire> wires = {{.monotone = true, .keypoints = 3},
@@ -17,14 +17,14 @@ void try_build(const Architecture& architecture) {
                                    {.monotone = true, .keypoints = 5}};
   std::optional<Network> network;
   const auto build = [&] {
-    network.emplace(architecture, wires, MonotoneCalibrators::required, Random(1),
-                    kMaxFuzzParameters);
+    network.emplace(architecture, wires, MonotoneCalibrators::required, Random(1), kLimits);
   };
   if (!accepts(build)) return;
-  require(network->params().size() <= kMaxFuzzParameters);
+  require(network->params().size() <= kLimits.parameters &&
+          network->build_memory() <= kLimits.memory);
   require(is_settled(network->architecture()));
   const Network again(network->architecture(), wires, MonotoneCalibrators::required, Random(2),
-                      kMaxFuzzParameters);
+                      kLimits);
   require(to_string(again.architecture()) == to_string(network->architecture()));
   for (const double score : network->evaluate(std::vector<double>{2, -1, 3, 0.5}))
     require(std::isfinite(score));
