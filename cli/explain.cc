@@ -300,7 +300,11 @@ Run define_explain(CLI::App& app) {
                   "explained by permutations",
                   0, 20},
             options.exact_columns);
-  add_field(app, Field{"permutations", "in pairs, the same ones for all rows", 4, 1e6},
+  add_field(app,
+            Field{"permutations",
+                  "in pairs, the same ones for all rows; 0 chooses: 128, and fewer where more than "
+                  "100 columns differ from the baseline",
+                  0, 1e6},
             options.permutations);
   add_field(app, Field{"seed", "draws the permutations"}, options.seed);
   app.add_flag("--json", flags->json,

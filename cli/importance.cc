@@ -104,6 +104,12 @@ Run define_importance(CLI::App& app) {
   add_field(app, Field{"repeats", "times that each column is shuffled", 1, 1e6}, options.repeats);
   add_field(app, Field{"shared_rows", "rows drawn for the mean shares; 0: none", 0, 1e9},
             options.shared_rows);
+  add_field(app,
+            Field{"shuffled_rows",
+                  "rows drawn to shuffle columns among; 0 chooses: all, and fewer with more than "
+                  "100 columns",
+                  0, 1e9},
+            options.shuffled_rows);
   add_baseline_flag(app, flags->baseline);
   add_field(app, Field{"seed", "shuffles, and draws rows and permutations"}, options.seed);
   app.add_flag("--json", flags->json, "print one JSON object");

@@ -94,7 +94,7 @@ nb::ndarray<nb::numpy, double> spreads(const Importance& importance,
 
 nb::dict importance_of(const ServedModel& served, const BorrowingTable& table, bool labelled,
                        const std::string& metric, int repeats, std::size_t shared_rows,
-                       std::uint64_t seed, int threads) {
+                       std::size_t shuffled_rows, std::uint64_t seed, int threads) {
   Importance found;
   const auto wanted = enum_of<Metric>("metric", metric);
   {
@@ -108,6 +108,7 @@ nb::dict importance_of(const ServedModel& served, const BorrowingTable& table, b
                        {.metric = wanted,
                         .repeats = repeats,
                         .shared_rows = shared_rows,
+                        .shuffled_rows = shuffled_rows,
                         .seed = seed,
                         .threads = threads,
                         .progress = [](double) { raise_interrupts(); }});
@@ -139,7 +140,7 @@ void define_explanations(nb::module_& m) {
       nb::arg(), nb::arg().none());
   m.def("top_columns", &top_of_rows, nb::arg().noconvert(), nb::arg(), nb::arg());
   m.def("importance", &importance_of, nb::arg(), nb::arg(), "labelled"_a, "metric"_a, "repeats"_a,
-        "shared_rows"_a, "seed"_a, "threads"_a);
+        "shared_rows"_a, "shuffled_rows"_a, "seed"_a, "threads"_a);
 }
 
 }  // namespace espalier

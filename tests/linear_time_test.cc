@@ -9,7 +9,10 @@
 #include <ctime>
 #include <string>
 
+#include "core/random.h"
 #include "espalier/error.h"
+#include "espalier/explain.h"
+#include "espalier/page.h"
 #include "espalier/table.h"
 #include "espalier/train.h"
 
@@ -59,6 +62,44 @@ TEST(LongLinearTime, InTheColumns) {
       table.columns.push_back({.name = "x" + std::to_string(c), .numbers = {1, 2, 3, 4}});
     return [table] { train(table, options()); };
   });
+}
+
+// What explains a model with so many columns; training is not counted.
+template <class Work>
+auto explained(const Work& work) {
+  return [work](std::size_t columns) {
+    Table table{.name = "table", .num_rows = 400};
+    Random random(1);
+    for (std::size_t c = 0; c < columns; ++c) {
+      table.columns.push_back({.name = "x" + std::to_string(c)});
+      for (std::size_t r = 0; r < table.num_rows; ++r)
+        table.columns.back().numbers.push_back(static_cast<float>(random.normal()));
+    }
+    table.columns.push_back(labelled(table.num_rows).columns[0]);
+    const Model model = train(table, options()).model;
+    return [table, model, work] { work(model, table); };
+  };
+}
+
+TEST(LongLinearTime, OfExplainInTheColumns) {
+  expect_linear(200, explained([](const Model& model, const Table& table) {
+                  const Predictor predictor(model);
+                  const std::vector<float> rows = predictor.rows(table);
+                  explain(predictor, std::span(rows).first(20 * predictor.num_cells()),
+                          baseline_row(model), {.threads = 1});
+                }));
+}
+
+TEST(LongLinearTime, OfImportanceInTheColumns) {
+  expect_linear(50, explained([](const Model& model, const Table& table) {
+                  importance(model, table, {.repeats = 1, .shared_rows = 5, .threads = 1});
+                }));
+}
+
+TEST(LongLinearTime, OfThePageInTheColumns) {
+  expect_linear(200, explained([](const Model& model, const Table& table) {
+                  page_html(model, table, {.pairs = 100, .threads = 1});
+                }));
 }
 
 TEST(LongLinearTime, InTheWordsAlsoWhereMostAreUnseen) {

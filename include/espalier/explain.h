@@ -49,8 +49,9 @@ struct ExplainOptions {
   /// cost of two to that power; beyond they are means over permutations. At most 20.
   int exact_columns = 16;
   /// In pairs, each with its reverse; an odd number counts as one more. The same ones for all rows.
-  /// At least 4.
-  int permutations = 128;
+  /// At least 4. 0 chooses: 128 for a row with up to 100 columns that differ from the baseline; with n
+  /// columns 12,800 / n, so that the time grows with n and not with its square.
+  int permutations = 0;
   std::uint64_t seed = 1;  ///< draws the permutations
   int threads = 0;         ///< 0 uses all cores; the result does not depend on it
   /// Gets the rows done so far, from the calling thread; an exception that it throws leaves
@@ -104,7 +105,10 @@ struct ImportanceOptions {
   std::size_t shared_rows = 1000;     ///< rows drawn for the shares, at most all; 0: no shares
   std::vector<float> baseline = {};   ///< of the shares; empty: baseline_row(model)
   int exact_columns = 12;             ///< as in ExplainOptions
-  int permutations = 32;
+  int permutations = 0;               ///< as in ExplainOptions, with 32 in the place of 128
+  /// Rows drawn to shuffle columns among, at most all. 0 chooses: all for up to 100 columns; with n
+  /// columns 100 / n of them, so that the time grows with n and not with its square, but at least 200.
+  std::size_t shuffled_rows = 0;
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0 uses all cores; the result does not depend on it
   /// Gets a share of the work from 0 to 1, from the calling thread; an exception that it throws
@@ -132,7 +136,7 @@ struct ColumnImportance {
 };
 
 struct Importance {
-  std::size_t rows = 0;         ///< that were shuffled: those with a label, if the table has it
+  std::size_t rows = 0;         ///< that were shuffled; they have a label, if the table has it
   std::size_t shared_rows = 0;  ///< whose shares were computed
   Metric metric = Metric::automatic;  ///< automatic without labels
   double value = 0;  ///< of the metric before any column is shuffled; NaN without labels

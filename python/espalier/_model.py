@@ -324,7 +324,8 @@ class Model:
         words are taken; without it they are those of the training rows. `output` is one of
         `outputs`; without it the middle one of quantiles and grades, of classes the most probable
         one of the row. Rows that differ from the baseline in more than `exact_columns` columns are
-        shared by `permutations`, the same ones for all rows.
+        shared by `permutations`, the same ones for all rows: 128 without it, and fewer where more
+        than 100 columns differ.
         """
         return self._explain(self.rows(X), baseline, output, exact_columns, permutations,
                              random_state, n_jobs)
@@ -354,12 +355,13 @@ class Model:
         return reasons_of(self.explain(X, **options), top, adverse, sentences)
 
     def importance(self, X: Any, y: Any = None, *, metric: str = "automatic", repeats: int = 5,
-                   rows: int = 1000, random_state: int = 1,
+                   rows: int = 1000, shuffled_rows: int | None = None, random_state: int = 1,
                    n_jobs: int | None = None) -> Importance:
         """What each column is worth on the rows of X, as ``espalier importance`` says: how much
         worse `metric` becomes when its cells are shuffled (`repeats` times; without y there is no
         such loss), how far the score then moves, and the mean size of its share of the score over
-        `rows` rows drawn from X."""
+        `rows` rows drawn from X. Columns are shuffled among `shuffled_rows` rows; without it among
+        all rows, and with more than 100 columns among fewer."""
         names = [*self.feature_names, *self._core.beside.values()]
         table = self._read(X, names, "X")
         if y is not None:  # a column of that name is another one now
@@ -368,6 +370,7 @@ class Model:
             self._add_label(table, y)
         found = _core.importance(self._core, table, y is not None, metric,
                                  whole_number(repeats, "repeats"), whole_number(rows, "rows"),
+                                 whole_number(shuffled_rows or 0, "shuffled_rows"),
                                  whole_number(random_state, "random_state"), threads_of(n_jobs))
         return Importance(self.feature_names, found["metric"], found["value"], *found["loss"],
                           *found["move"], *found["share"])

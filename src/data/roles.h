@@ -34,8 +34,8 @@ std::string_view wanted_of(Role role, float number);
 Rows weighted_rows(const Table& table, const std::string& weight);
 
 /// One number per row, for training and evaluation. Throws Error (data) for one that the role does
-/// not allow: a weight that is
-/// missing, negative or not finite, or weights that are all 0; an exposure that is not positive.
+/// not allow: a weight that is missing, negative or not finite, or weights that are all 0; an exposure
+/// that is not positive.
 LargeVector<float> encode_side_column(Role role, const std::string& column, const Table& table,
                                       const Rows& rows);
 

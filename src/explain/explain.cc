@@ -28,8 +28,9 @@ Explanation explain(const Predictor& predictor, std::span<const float> rows,
   const std::optional<Target> wanted = find_target(schema.label, options.output);
   const std::size_t columns = schema.features.size(), width = predictor.num_cells();
   const std::size_t num_rows = rows.size() / width;
+  constexpr int kPermutations = 128;
   const GamePlan plan =
-      make_plan(columns, options.exact_columns, options.permutations, options.seed);
+      make_plan(columns, options.exact_columns, options.permutations, kPermutations, options.seed);
   Explanation result{.num_rows = num_rows, .num_columns = columns};
   result.outputs.resize(num_rows);
   result.scores.resize(num_rows);

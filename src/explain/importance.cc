@@ -138,10 +138,15 @@ class Judge {
                              kSharesWork * (options.shared_rows > 0)) {}
 
   Importance run() {
-    Importance result{.rows = judged_.rows.size(), .value = kNan};
+    const Rows rows = rows_to_shuffle();
+    Importance result{.rows = rows.size(), .value = kNan};
     for (const Feature& feature : schema_.features)
       result.columns.push_back({feature.name, {kNan, kNan}, {}, {kNan, kNan}});
-    shuffle_all(result);
+    if (rows.size() < judged_.data.num_rows) {
+      shuffle_all(subset(judged_.data, rows), result);
+    } else {
+      shuffle_all(judged_.data, result);
+    }
     if (options_.shared_rows > 0) share_all(result);
     return result;
   }
@@ -149,9 +154,21 @@ class Judge {
  private:
   static constexpr double kSharesWork = 100;  // as many shuffles, about
 
+  // In ascending order.
+  Rows rows_to_shuffle() const {
+    constexpr std::size_t kLeastRows = 200;
+    const std::size_t all = judged_.rows.size();
+    const std::size_t wanted = options_.shuffled_rows > 0
+                                   ? options_.shuffled_rows
+                                   : samples_per_column(all, schema_.features.size(), kLeastRows);
+    if (wanted >= all) return rows_between(0, all);
+    Rows rows = draw_rows(wanted, kShuffledStream);
+    std::ranges::sort(rows);
+    return rows;
+  }
+
   // Every column is shuffled in the same orders.
-  void shuffle_all(Importance& result) {
-    const Dataset& data = judged_.data;
+  void shuffle_all(const Dataset& data, Importance& result) {
     const std::vector<float> plain = scores(predictor_, data, pool_);
     if (judged_.is_labelled) {
       result.metric = settle_metric(options_.metric, schema_.label);
@@ -183,7 +200,7 @@ class Judge {
 
   void share_all(Importance& result) {
     const std::size_t columns = schema_.features.size();
-    const Rows chosen = draw_rows();  // of the judged ones
+    const Rows chosen = draw_rows(options_.shared_rows, kRowsStream);
     Rows of_table;
     std::vector<double> weights;
     for (const std::uint64_t r : chosen) {
@@ -199,10 +216,11 @@ class Judge {
     }
   }
 
-  Rows draw_rows() const {
+  // Of the judged ones, in the order in which they are drawn.
+  Rows draw_rows(std::size_t most, std::uint64_t stream) const {
     Rows rows = rows_between(0, judged_.rows.size());
-    Random(options_.seed).split(kRowsStream).shuffle(std::span(rows));
-    rows.resize(std::min(rows.size(), options_.shared_rows));
+    Random(options_.seed).split(stream).shuffle(std::span(rows));
+    rows.resize(std::min(rows.size(), most));
     return rows;
   }
 
@@ -211,8 +229,9 @@ class Judge {
     const std::size_t columns = schema_.features.size(), width = predictor_.num_cells();
     const std::vector<float> baseline =
         options_.baseline.empty() ? baseline_row(predictor_.model()) : options_.baseline;
-    const GamePlan plan =
-        make_plan(columns, options_.exact_columns, options_.permutations, options_.seed);
+    constexpr int kPermutations = 32;
+    const GamePlan plan = make_plan(columns, options_.exact_columns, options_.permutations,
+                                    kPermutations, options_.seed);
     std::vector<double> sizes(num_rows * columns);
     const auto task = [&](std::size_t begin, std::size_t end) {
       RowExplainer explainer(predictor_, baseline, plan);
@@ -235,6 +254,7 @@ class Judge {
   }
 
   static constexpr std::uint64_t kRowsStream = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t kShuffledStream = kRowsStream + 1;
 
   const Schema& schema_;
   const Table& table_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "explain/game_options.h"
 #include "serve/compiled.h"
 
 namespace espalier {
@@ -35,13 +36,21 @@ void add_gains(std::span<const std::vector<std::size_t>> orders, const std::vect
 }  // namespace
 
 GamePlan make_plan(std::size_t num_features, int exact_columns, int permutations,
-                   std::uint64_t seed) {
-  GamePlan plan{.exact_columns = static_cast<std::size_t>(exact_columns)};
+                   int open_permutations, std::uint64_t seed) {
+  GamePlan plan{.exact_columns = static_cast<std::size_t>(exact_columns),
+                .orders_are_open = permutations == 0};
   if (num_features > plan.exact_columns) {
-    const auto pairs = static_cast<std::size_t>((permutations + 1) / 2);
+    const int count = plan.orders_are_open ? open_permutations : permutations;
+    const auto pairs = static_cast<std::size_t>((count + 1) / 2);
     plan.orders = antithetic_orders(num_features, pairs, seed);
   }
   return plan;
+}
+
+std::size_t GamePlan::num_orders(std::size_t players) const {
+  constexpr std::size_t kLeastPairs = 2;  // for a standard error
+  return orders_are_open ? 2 * samples_per_column(orders.size() / 2, players, kLeastPairs)
+                         : orders.size();
 }
 
 RowExplainer::RowExplainer(const Predictor& predictor, std::span<const float> baseline,
@@ -130,8 +139,9 @@ void RowExplainer::share_by_orders(std::span<double> shares, std::span<double> e
   for (const std::size_t f : players) plays[f] = 1;
   std::vector<OrderedShares> sums(targets_.size(), OrderedShares(num_features_));
   const std::size_t at_once = 2 * (kOrderedScores / (2 * players.size() + 2) + 1);
-  for (std::size_t first = 0; first < plan_.orders.size(); first += at_once) {
-    const std::size_t count = std::min(at_once, plan_.orders.size() - first);
+  const std::size_t num_orders = plan_.num_orders(players.size());
+  for (std::size_t first = 0; first < num_orders; first += at_once) {
+    const std::size_t count = std::min(at_once, num_orders - first);
     const auto orders = std::span(plan_.orders).subspan(first, count);
     add_orders(orders, plays);
     for (std::size_t t = 0; t < targets_.size(); ++t) {

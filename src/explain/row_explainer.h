@@ -21,10 +21,15 @@ class Interpreter;
 /// How the games are played, the same for all rows.
 struct GamePlan {
   std::size_t exact_columns = 16;
-  Orders orders;  // of all features
+  Orders orders;                 // of all features
+  bool orders_are_open = false;  // the caller leaves their number open
+
+  /// How many orders a row takes in which so many columns differ; an even number.
+  std::size_t num_orders(std::size_t players) const;
 };
+/// permutations: of few columns, if the caller leaves their number open (0).
 GamePlan make_plan(std::size_t num_features, int exact_columns, int permutations,
-                   std::uint64_t seed);
+                   int open_permutations, std::uint64_t seed);
 
 /// Scratch of one thread; predictor and plan must outlive it.
 class RowExplainer {

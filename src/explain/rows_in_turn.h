@@ -12,8 +12,9 @@ namespace espalier {
 /// Calls task(begin, end) for ranges of a few rows and, from the calling thread, report(rows done).
 template <class Task, class Report>
 void rows_in_turn(ThreadPool& pool, std::size_t num_rows, const Task& task, const Report& report) {
-  constexpr std::size_t kTaskRows = 4;
-  const std::size_t at_once = kTaskRows * 16 * static_cast<std::size_t>(pool.size());
+  constexpr std::size_t kTaskRows = 4, kTasksBetweenReports = 2;  // of a thread
+  const std::size_t at_once =
+      kTaskRows * kTasksBetweenReports * static_cast<std::size_t>(pool.size());
   for (std::size_t done = 0; done < num_rows;) {
     const std::size_t now = std::min(at_once, num_rows - done);
     pool.run_ranges(now, kTaskRows,

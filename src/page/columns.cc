@@ -16,11 +16,12 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr std::size_t kBars = 40;
-constexpr std::size_t kGrid = 16;       // values that lie evenly, and as many among the rows
+// Points of a curve that lie evenly, and as many where the rows are; of all curves together.
+constexpr std::size_t kSmallestGrid = 4, kLargestGrid = 16, kAllGrids = 4000;
 constexpr std::size_t kMostWords = 30;  // that are shown
 // Predictions that all curves may take together.
 constexpr std::size_t kPredictions = 400'000;
-constexpr std::size_t kFewestMoved = 50, kMostMoved = 400;
+constexpr std::size_t kFewestMoved = 10, kMostMoved = 400;
 constexpr double kSpread[] = {0.1, 0.25, 0.75, 0.9};
 
 // The cells of a number that are there, sorted.
@@ -118,11 +119,12 @@ std::vector<float> spread_values(const Feature& feature, const std::vector<doubl
 }
 
 // Where the curve of a number is drawn: evenly between the ends, and where the rows are.
-std::vector<float> grid_of(const Feature& feature, const std::vector<double>& values) {
+std::vector<float> grid_of(const Feature& feature, const std::vector<double>& values,
+                           std::size_t points) {
   const Range range = range_of(feature, values);
-  std::vector<float> grid = spread_values(feature, values, kGrid);
-  for (std::size_t k = 0; k < kGrid; ++k) {
-    const double share = static_cast<double>(k) / static_cast<double>(kGrid - 1);
+  std::vector<float> grid = spread_values(feature, values, points);
+  for (std::size_t k = 0; k < points; ++k) {
+    const double share = static_cast<double>(k) / static_cast<double>(points - 1);
     grid.push_back(static_cast<float>(range.low + share * (range.high - range.low)));
   }
   std::erase_if(grid, [&](float x) { return x < range.low || x > range.high; });
@@ -189,7 +191,8 @@ Json curve_json(Mover& mover, std::size_t f, const std::vector<float>& cells) {
   return {{"cells", rounded_list(cells)}, {"means", means}, {"points", points}};
 }
 
-Json column_json(const Feature& feature, std::size_t f, const SampledRows& sample, Mover& mover) {
+Json column_json(const Feature& feature, std::size_t f, const SampledRows& sample,
+                 std::size_t points, Mover& mover) {
   Json json = {{"name", feature.name},
                {"kind", to_word(feature.kind)},
                {"direction", to_word(feature.monotonicity)}};
@@ -200,7 +203,7 @@ Json column_json(const Feature& feature, std::size_t f, const SampledRows& sampl
   } else {
     const std::vector<double> values = values_of(sample, f);
     json["density"] = number_density(feature, values, sample.size());
-    json["curve"] = curve_json(mover, f, grid_of(feature, values));
+    json["curve"] = curve_json(mover, f, grid_of(feature, values, points));
   }
   const bool is_learned = has_words ? feature.kind == FeatureKind::ordered && feature.learns_missing
                                     : feature.learns_missing;
@@ -236,17 +239,24 @@ std::vector<float> spread_cells(const Feature& feature, std::size_t index,
   return spread_values(feature, values_of(sample, index), most);
 }
 
-Json columns_json(const Predictor& predictor, const SampledRows& sample, ThreadPool& pool) {
+Json columns_json(const Predictor& predictor, const SampledRows& sample, ThreadPool& pool,
+                  const std::function<void(double)>& report) {
   const std::vector<Feature>& features = predictor.model().schema().features;
+  const std::size_t points = std::clamp(kAllGrids / features.size(), kSmallestGrid, kLargestGrid);
   const std::size_t moved =
-      std::clamp(kPredictions / (features.size() * 2 * kGrid), kFewestMoved, kMostMoved);
+      std::clamp(kPredictions / (features.size() * 2 * points), kFewestMoved, kMostMoved);
   const SampledRows rows = rows_to_move(sample, predictor, moved);
   std::vector<Json> columns(features.size());
-  pool.run(static_cast<int>(features.size()), [&](int index) {
-    const auto f = static_cast<std::size_t>(index);
-    Mover mover(predictor, rows);
-    columns[f] = column_json(features[f], f, sample, mover);
-  });
+  const std::size_t at_once = 4 * static_cast<std::size_t>(pool.size());
+  for (std::size_t first = 0; first < features.size(); first += at_once) {
+    const std::size_t count = std::min(at_once, features.size() - first);
+    pool.run(static_cast<int>(count), [&](int index) {
+      const std::size_t f = first + static_cast<std::size_t>(index);
+      Mover mover(predictor, rows);
+      columns[f] = column_json(features[f], f, sample, points, mover);
+    });
+    report(static_cast<double>(first + count) / static_cast<double>(features.size()));
+  }
   return {{"moved_rows", rows.size()}, {"sampled_rows", sample.size()}, {"list", columns}};
 }
 

@@ -2,6 +2,7 @@
 // What each column of a model does: where its data lie, and the prediction along it.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -32,7 +33,9 @@ SampledRows rows_to_move(const SampledRows& sample, const Predictor& predictor, 
 
 /// A list with an entry a feature: its name, kind, direction and words; the density of the data; the
 /// partial dependence of each output on it, with points of the spread over rows.
-Json columns_json(const Predictor& predictor, const SampledRows& sample, ThreadPool& pool);
+/// `report` gets the share of the features that is done, from the calling thread.
+Json columns_json(const Predictor& predictor, const SampledRows& sample, ThreadPool& pool,
+                  const std::function<void(double)>& report);
 
 /// At most `most` cells that lie about evenly among those of the sample: numbers, or codes of words.
 std::vector<float> spread_cells(const Feature& feature, std::size_t index,

@@ -40,6 +40,7 @@ namespace {
 
 constexpr std::size_t kSampledRows = 100'000;  // for the density of columns
 constexpr std::size_t kShuffled = 200'000;     // rows that importance may shuffle, over all columns
+constexpr std::size_t kLeastShuffled = 100;    // for a column
 constexpr std::size_t kPairedColumns = 8;      // the most important ones may show as pairs
 
 // The independent draws of a page.
@@ -201,7 +202,8 @@ class PageMaker {
       return has_loss ? weighed.columns[f].loss : weighed.columns[f].move;
     };
     say(0.8, "drawing curves");
-    json["columns"] = columns_json(predictor_, sample, pool_);
+    json["columns"] = columns_json(predictor_, sample, pool_,
+                                   [&](double share) { say(0.8 + 0.1 * share, "drawing curves"); });
     json["columns"]["weighed_rows"] = weighed.rows;
     json["columns"]["metric"] = has_loss ? Json(to_word(weighed.metric)) : Json();
     Json& list = json["columns"]["list"];
@@ -226,7 +228,7 @@ class PageMaker {
   // Of a sample of the rows that have a label, if any has.
   Importance weigh_columns(const std::optional<JudgedTable>& judged) const {
     const std::size_t columns = model_.schema().features.size();
-    const std::size_t most = std::clamp<std::size_t>(kShuffled / columns, 500, 10'000);
+    const std::size_t most = std::clamp<std::size_t>(kShuffled / columns, kLeastShuffled, 10'000);
     const std::size_t count = judged ? judged->size() : table_.num_rows;
     Rows rows = sample_rows(count, most, random_.split(kImportance));
     if (judged) {
@@ -237,8 +239,13 @@ class PageMaker {
       std::erase_if(sample.columns,
                     [&](const Column& own) { return own.name == model_.schema().label.name; });
     }
-    return importance(model_, sample,
-                      {.shared_rows = 0, .seed = options_.seed, .threads = options_.threads});
+    return importance(
+        model_, sample,
+        {.shared_rows = 0,
+         .shuffled_rows = most,
+         .seed = options_.seed,
+         .threads = options_.threads,
+         .progress = [&](double share) { say(0.6 + 0.2 * share, "weighing columns"); }});
   }
 
   const Model& model_;
