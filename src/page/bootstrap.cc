@@ -12,7 +12,6 @@ namespace espalier {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kNormal = 1.959963984540054;  // 97.5 % of a normal distribution
 
 std::vector<double> metrics_with(const JudgedTable& all, const std::vector<float>& weights) {
   JudgedRows rows = all.judged();
@@ -37,13 +36,24 @@ std::vector<std::vector<double>> resample(const JudgedTable& rows, int resamples
   return values;
 }
 
-void set_interval(std::vector<double> drawn, double centre, double narrowed, Estimate& estimate) {
-  std::erase_if(drawn, [](double value) { return !std::isfinite(value); });
-  estimate.low = estimate.high = kNan;
-  if (drawn.empty() || !std::isfinite(estimate.value)) return;
+// Whether each row is a hit or none.
+bool is_rate(Metric metric) {
+  return metric == Metric::accuracy || metric == Metric::clipped || metric == Metric::coverage;
+}
+
+RowCount count_rows(const JudgedTable& all) {
+  RowCount rows;
+  for (std::size_t i = 0; i < all.size(); ++i) rows.add(all.weight(i));
+  return rows;
+}
+
+// Of the value of all rows, by those of resamples of some of them.
+Interval interval_of(double value, std::vector<double> drawn, double center, double narrowed) {
+  std::erase_if(drawn, [](double own) { return !std::isfinite(own); });
+  if (drawn.empty() || !std::isfinite(value)) return {};
   std::ranges::sort(drawn);
-  estimate.low = estimate.value + (quantile_of(drawn, 0.025) - centre) * narrowed;
-  estimate.high = estimate.value + (quantile_of(drawn, 0.975) - centre) * narrowed;
+  return {value + (quantile_of(drawn, 0.025) - center) * narrowed,
+          value + (quantile_of(drawn, 0.975) - center) * narrowed};
 }
 
 }  // namespace
@@ -66,34 +76,22 @@ std::vector<Estimate> estimate_metrics(const JudgedTable& all, const BootstrapPl
   std::vector<Estimate> estimates;
   for (const Metric metric : metrics)
     estimates.push_back({metric, compute_metric(metric, all.label, all.judged())});
-  const std::vector<double> centres = metrics_with(rows, rows.weights);
+  const RowCount count = count_rows(all);
+  if (!count.has_interval()) return estimates;
+  const std::vector<double> centers = metrics_with(rows, rows.weights);
   const auto drawn = resample(rows, plan.resamples, random.split(1), pool);
   const double narrowed =
       std::sqrt(static_cast<double>(rows.size()) / static_cast<double>(all.size()));
   for (std::size_t m = 0; m < metrics.size(); ++m) {
+    if (is_rate(metrics[m])) {
+      estimates[m].interval = rate_interval(estimates[m].value, count);
+      continue;
+    }
     std::vector<double> own;
     for (const std::vector<double>& values : drawn) own.push_back(values[m]);
-    set_interval(std::move(own), centres[m], narrowed, estimates[m]);
+    estimates[m].interval = interval_of(estimates[m].value, std::move(own), centers[m], narrowed);
   }
   return estimates;
-}
-
-Estimate Mean::estimate() const {
-  Estimate estimate{.value = value(), .low = kNan, .high = kNan};
-  if (!(weight_ > 0)) return estimate;
-  const double n = weight_ * weight_ / squared_weights_, z = kNormal, p = estimate.value;
-  if (are_shares_) {
-    const double centre = (p + z * z / (2 * n)) / (1 + z * z / n);
-    const double half = z / (1 + z * z / n) * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-    estimate.low = std::max(0.0, centre - half);
-    estimate.high = std::min(1.0, centre + half);
-    return estimate;
-  }
-  const double variance = std::max(0.0, squares_ / weight_ - p * p);
-  const double half = n > 1 ? z * std::sqrt(variance / (n - 1)) : kNan;
-  estimate.low = are_positive_ ? std::max(0.0, p - half) : p - half;
-  estimate.high = p + half;
-  return estimate;
 }
 
 }  // namespace espalier

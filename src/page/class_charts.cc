@@ -104,7 +104,7 @@ Json class_calibrations_json(const JudgedTable& all) {
       const bool is_seen = all.label.ordered ? label > own : label == own;
       rows.push_back({all.prediction(i)[s], is_seen ? 1.0 : 0.0, all.weight(i)});
     }
-    Json calibration = calibration_json(std::move(rows), 10);
+    Json calibration = calibration_json(std::move(rows), 10, MeanOf::rates);
     calibration["name"] = names[s];
     json.push_back(std::move(calibration));
   }

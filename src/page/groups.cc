@@ -96,14 +96,15 @@ Json group_json(const std::string& name, const JudgedTable& rows, const Random& 
     predicted.add(compared.back().predicted, compared.back().weight);
     seen.add(compared.back().seen, compared.back().weight);
   }
-  const Estimate estimate = seen.estimate();
+  const MeanOf what = mean_compared(rows.label);
+  const Interval interval = seen.interval(what);
   return {{"name", name},
           {"rows", rows.size()},
           {"predicted", rounded(predicted.value())},
-          {"seen", rounded(estimate.value)},
-          {"low", rounded(estimate.low)},
-          {"high", rounded(estimate.high)},
-          {"calibration", calibration_json(std::move(compared), kCuts)},
+          {"seen", rounded(seen.value())},
+          {"low", rounded(interval.low)},
+          {"high", rounded(interval.high)},
+          {"calibration", calibration_json(std::move(compared), kCuts, what)},
           {"metrics", json_of(estimate_metrics(rows, kPlan, random, pool))}};
 }
 

@@ -75,4 +75,9 @@ Comparison compare(const JudgedTable& all, std::size_t i) {
   return {own[label.num_scores() / 2], seen, weight};
 }
 
+MeanOf mean_compared(const Label& label) {
+  const bool are_classes = label.task() == Task::classification && !label.ordered;
+  return are_classes ? MeanOf::rates : MeanOf::numbers;
+}
+
 }  // namespace espalier

@@ -12,6 +12,7 @@
 #include "espalier/metrics.h"
 #include "espalier/model.h"
 #include "espalier/table.h"
+#include "objective/interval.h"
 
 namespace espalier {
 
@@ -51,5 +52,8 @@ struct Comparison {
   double weight;
 };
 Comparison compare(const JudgedTable& all, std::size_t i);
+
+/// What the mean of `seen` is: a rate for classes without an order.
+MeanOf mean_compared(const Label& label);
 
 }  // namespace espalier

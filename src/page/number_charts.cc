@@ -83,11 +83,11 @@ Json coverage_json(const JudgedTable& all) {
     Mean below;
     for (std::size_t i = 0; i < all.size(); ++i)
       below.add(all.labels[i] <= all.prediction(i)[s] ? 1.0 : 0.0, all.weight(i));
-    const Estimate estimate = below.estimate();
+    const Interval interval = below.interval(MeanOf::rates);
     json.push_back({{"quantile", all.label.quantiles[s]},
-                    {"seen", rounded(estimate.value)},
-                    {"low", rounded(estimate.low)},
-                    {"high", rounded(estimate.high)}});
+                    {"seen", rounded(below.value())},
+                    {"low", rounded(interval.low)},
+                    {"high", rounded(interval.high)}});
   }
   return json;
 }

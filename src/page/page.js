@@ -123,10 +123,11 @@
         html(
             'p', {class: 'note'},
             `On ${count(own.rows)} rows with a label${
-                own.rows < data.rows ?
-                    ` (${count(data.rows - own.rows)} have none)` :
-                    ''}${own.weighted ? ', weighted' : ''}. Intervals hold 95 % of ${
-                own.resamples} bootstrap resamples${sampled}.`),
+                own.rows < data.rows ? ` (${count(data.rows - own.rows)} have none)` : ''}${
+                own.weighted ?
+                    ', weighted' :
+                    ''}. The 95 % intervals of shares of rows are Wilson's, the others come from ${
+                own.resamples} bootstrap resamples${sampled}. Fewer than 20 rows have none.`),
         html('div', {class: 'card'}, view.metrics(own)),
         html('div', {class: view.isWide ? 'halves' : 'grid'}, view.charts(own)));
     if (data.groups) {

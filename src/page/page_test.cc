@@ -89,15 +89,8 @@ TEST(PageSample, DrawsEachRowAtMostOnceAndAllAlike) {
   for (const int count : drawn) EXPECT_NEAR(count, 500, 100);
 }
 
-TEST(PageMean, IntervalsAreThoseOfTextbooks) {
-  Mean share;  // 8 of 10: Wilson gives 0.4902 to 0.9433
-  for (int i = 0; i < 10; ++i) share.add(i < 8 ? 1 : 0, 1);
-  EXPECT_NEAR(share.estimate().low, 0.4902, 5e-5);
-  EXPECT_NEAR(share.estimate().high, 0.9433, 5e-5);
-  Mean number;  // variance 1, so 1.96 / sqrt(99) about 0
-  for (int i = 0; i < 100; ++i) number.add(i % 2 == 0 ? 1 : -1, 3);
-  EXPECT_NEAR(number.estimate().high, 1.96 / std::sqrt(99), 1e-4);
-  EXPECT_NEAR(number.estimate().low, -1.96 / std::sqrt(99), 1e-4);
+const Estimate& estimate_of(const std::vector<Estimate>& estimates, Metric metric) {
+  return *std::ranges::find(estimates, metric, &Estimate::metric);
 }
 
 // Of a mean the bootstrap must find the textbook's interval, from all rows and from a sample.
@@ -107,13 +100,55 @@ TEST(PageBootstrap, FindsTheIntervalOfAMean) {
     const JudgedTable all = calibrated_rows(rows, Random(rows));
     const auto estimates =
         estimate_metrics(all, {.resamples = 400, .most_rows = 1000}, Random(1), pool);
-    const Estimate accuracy = estimates.front();
-    ASSERT_EQ(accuracy.metric, Metric::accuracy);
-    const double half =
-        1.96 * std::sqrt(accuracy.value * (1 - accuracy.value) / static_cast<double>(rows));
-    EXPECT_NEAR(accuracy.high - accuracy.value, half, 0.25 * half);
-    EXPECT_NEAR(accuracy.value - accuracy.low, half, 0.25 * half);
+    const Estimate brier = estimate_of(estimates, Metric::brier);
+    Mean mean;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      mean.add(std::pow(all.labels[i] - static_cast<double>(all.predictions[i]), 2), 1);
+    const double half = mean.interval(MeanOf::numbers).high - mean.value();
+    EXPECT_NEAR(brier.interval.high - brier.value, half, 0.25 * half);
+    EXPECT_NEAR(brier.value - brier.interval.low, half, 0.25 * half);
   }
+}
+
+// All rows right, or none: resamples are all alike, and a few of them tell nothing.
+TEST(PageBootstrap, RatesHaveWilsonsIntervalAndFewRowsHaveNone) {
+  ThreadPool pool(2);
+  for (const std::size_t rows : {1u, 19u, 20u, 60u}) {
+    for (const float predicted : {0.01f, 0.99f}) {
+      const JudgedTable all =
+          two_classes(std::vector<double>(rows, 0), std::vector<float>(rows, predicted));
+      const auto estimates = estimate_metrics(all, {.resamples = 50}, Random(1), pool);
+      const Estimate accuracy = estimate_of(estimates, Metric::accuracy);
+      EXPECT_EQ(accuracy.value, predicted < 0.5f ? 1 : 0);
+      Mean hits;
+      for (std::size_t i = 0; i < rows; ++i) hits.add(accuracy.value, 1);
+      const Interval wilson = hits.interval(MeanOf::rates);
+      for (const Estimate& own : estimates)
+        EXPECT_TRUE(rows >= 20 || std::isnan(own.interval.low)) << to_word(own.metric);
+      if (rows < 20) continue;
+      EXPECT_EQ(accuracy.interval.low, wilson.low);
+      EXPECT_EQ(accuracy.interval.high, wilson.high);
+      EXPECT_LT(accuracy.interval.low, accuracy.interval.high);
+    }
+  }
+}
+
+// The mean of labels that are numbers is no rate, whatever values a group has.
+TEST(PageCharts, OnlyClassesHaveRates) {
+  const auto claims = [](double label) {
+    JudgedTable all{.label = {.name = "y", .loss = Loss::tweedie, .power = 1.5}};
+    for (std::uint64_t i = 0; i < 30; ++i) {
+      all.rows.push_back(i);
+      all.labels.push_back(i == 0 ? label : 0);
+      all.predictions.push_back(0.5f);
+      all.scores.push_back(0);
+    }
+    ThreadPool pool(1);
+    return quality_json(all, Random(1), pool)["calibration"];
+  };
+  EXPECT_TRUE(claims(0)["high"][0].is_null());
+  EXPECT_EQ(claims(1)["low"][0], 0.0);
+  EXPECT_NEAR(claims(1)["high"][0].get<double>(), 1.0 / 30 + 1.96 / 30, 1e-3);
 }
 
 TEST(PageBootstrap, DoesNotDependOnThreads) {
@@ -134,7 +169,7 @@ TEST(PageCharts, CalibratedRowsLieOnTheDiagonal) {
   const JudgedTable all = calibrated_rows(20'000, Random(1));
   std::vector<Comparison> rows;
   for (std::size_t i = 0; i < all.size(); ++i) rows.push_back(compare(all, i));
-  const Json json = calibration_json(rows, 10);
+  const Json json = calibration_json(rows, 10, MeanOf::rates);
   ASSERT_EQ(json["seen"].size(), 10u);
   double share = 0;
   for (std::size_t b = 0; b < 10; ++b) {
@@ -152,7 +187,7 @@ TEST(PageCharts, FewRowsMakeFewBins) {
     const JudgedTable all = calibrated_rows(count, Random(count));
     std::vector<Comparison> rows;
     for (std::size_t i = 0; i < count; ++i) rows.push_back(compare(all, i));
-    const Json json = calibration_json(rows, 10);
+    const Json json = calibration_json(rows, 10, MeanOf::rates);
     for (const Json& share : json["share"]) {
       EXPECT_GE(share.get<double>() * static_cast<double>(count),
                 std::min<double>(20, static_cast<double>(count)) - 0.01);

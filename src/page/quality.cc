@@ -28,11 +28,11 @@ void add_charts(const JudgedTable& all, Json& json) {
     json["calibrations"] = class_calibrations_json(all);
   } else if (label.task() == Task::classification) {
     json["sweep"] = sweep_json(all);
-    json["calibration"] = calibration_json(comparisons_of(all), kBins);
+    json["calibration"] = calibration_json(comparisons_of(all), kBins, mean_compared(label));
     json["histogram"] = class_histogram_json(all);
   } else if (label.has_log_link()) {
     json["lorenz"] = lorenz_json(all);
-    json["calibration"] = calibration_json(comparisons_of(all), kBins);
+    json["calibration"] = calibration_json(comparisons_of(all), kBins, mean_compared(label));
   } else if (label.loss == Loss::quantile) {
     json["coverage"] = coverage_json(all);
     json["fan"] = fan_json(all);
@@ -49,13 +49,13 @@ Json json_of(const std::vector<Estimate>& estimates) {
   for (const Estimate& estimate : estimates) {
     list.push_back({{"name", to_word(estimate.metric)},
                     {"value", rounded(estimate.value)},
-                    {"low", rounded(estimate.low)},
-                    {"high", rounded(estimate.high)}});
+                    {"low", rounded(estimate.interval.low)},
+                    {"high", rounded(estimate.interval.high)}});
   }
   return list;
 }
 
-Json calibration_json(std::vector<Comparison> rows, std::size_t most) {
+Json calibration_json(std::vector<Comparison> rows, std::size_t most, MeanOf what) {
   std::ranges::stable_sort(rows, {}, &Comparison::predicted);
   double total = 0;
   for (const Comparison& row : rows) total += row.weight;
@@ -81,11 +81,11 @@ Json calibration_json(std::vector<Comparison> rows, std::size_t most) {
                          in_bin >= kFewestRows && rows.size() - i > kFewestRows;
     if (!is_last && (is_tied || !is_full)) continue;
     if (seen.weight() > 0) {
-      const Estimate estimate = seen.estimate();
+      const Interval interval = seen.interval(what);
       json["predicted"].push_back(rounded(predicted.value()));
-      json["seen"].push_back(rounded(estimate.value));
-      json["low"].push_back(rounded(estimate.low));
-      json["high"].push_back(rounded(estimate.high));
+      json["seen"].push_back(rounded(seen.value()));
+      json["low"].push_back(rounded(interval.low));
+      json["high"].push_back(rounded(interval.high));
       json["share"].push_back(rounded(seen.weight() / total));
     }
     predicted = seen = Mean();

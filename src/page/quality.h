@@ -18,6 +18,6 @@ Json json_of(const std::vector<Estimate>& estimates);
 
 /// Rows in the order of their predictions, cut into at most `most` bins of about the same weight:
 /// lists of the mean prediction, the mean label with its interval, and the share of the weight.
-Json calibration_json(std::vector<Comparison> rows, std::size_t most);
+Json calibration_json(std::vector<Comparison> rows, std::size_t most, MeanOf what);
 
 }  // namespace espalier

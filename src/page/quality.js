@@ -30,8 +30,9 @@ const Quality = (data, say) => {
   };
   const SHARES = ['accuracy', 'clipped', 'coverage', 'r2', 'd2'];
   const metricText = (name, x) => SHARES.includes(name) ? percent(x) : number(x);
-  const interval = metric =>
-      `${metricText(metric.name, metric.low)} to ${metricText(metric.name, metric.high)}`;
+  const between = (low, high, text) =>
+      low === null || high === null ? 'no interval' : `${text(low)} to ${text(high)}`;
+  const interval = metric => between(metric.low, metric.high, x => metricText(metric.name, x));
 
   const metrics = quality => table(
       ['Metric', 'Value', '95 % interval', ''],
@@ -114,8 +115,7 @@ const Quality = (data, say) => {
       curve(
           'ROC', [0, ...sweep.fall_out], [0, ...sweep.recall],
           {...share, label: `share of ${label.classes[0]} flagged`}, share, [0, 0, 1, 1],
-          `The area below is ${number(auc.value)} (${number(auc.low)} to ${number(auc.high)}).`,
-          ['False alarms', 'Found']),
+          `The area below is ${number(auc.value)} (${interval(auc)}).`, ['False alarms', 'Found']),
       curve(
           'Precision and recall', sweep.recall, sweep.precision,
           {...share, label: `share of ${label.classes[1]} found`}, share,
@@ -228,7 +228,7 @@ const Quality = (data, say) => {
       title: 'Coverage',
       chart: chart.svg,
       caption: 'The share of labels up to each quantile, against what it should be, with 95 % ' +
-          'intervals.',
+          'intervals. Fewer than 20 rows have none.',
       numbers: {
         head: ['Quantile', 'Seen', 'from', 'to'],
         rows: () => list.map(
@@ -331,7 +331,9 @@ const Quality = (data, say) => {
             title: `Predicted and seen by ${own.column}`,
             chart: chart.svg,
             legendOf: [['mean predicted', 'c1'], ['mean seen, with its 95 % interval', 'c0']],
-            caption: 'A group whose interval leaves out the prediction is not calibrated.'
+            caption:
+                'A group whose interval leaves out the prediction is not calibrated. Fewer than ' +
+                '20 rows have no interval.'
           }),
           some.length > 0 && figure({
             title: 'Calibration of the largest groups',
@@ -352,15 +354,13 @@ const Quality = (data, say) => {
                       [group.name, Charts.count(group.rows), text(group.predicted),
                        html(
                            'span', {}, text(group.seen), html('br'),
-                           html(
-                               'span', {class: 'note'},
-                               `${text(group.low)} to ${text(group.high)}`)),
+                           html('span', {class: 'note'}, between(group.low, group.high, text))),
                        ...group.metrics.map(
                            metric => html(
                                'span', {}, metricText(metric.name, metric.value), html('br'),
                                html('span', {class: 'note'}, interval(metric))))]),
-              `Every metric with its 95 % interval, from ${
-                  own.resamples} resamples of each group`)),
+              `Every metric with its 95 % interval: Wilson's for shares of rows, else from ${
+                  own.resamples} resamples of each group; none below 20 rows`)),
     ];
   };
 
