@@ -113,6 +113,8 @@ Json json_of(const Certificate& certificate) {
           {"pair_violations", certificate.pair_violations},
           {"crossings", certificate.crossings},
           {"largest_drop", certificate.largest_drop},
+          {"thresholds", certificate.thresholds},
+          {"thresholds_crossed", certificate.thresholds_crossed},
           {"seed", certificate.seed},
           {"culprits", certificate.culprits}};
 }

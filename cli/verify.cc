@@ -44,6 +44,9 @@ std::string proof_text(const Certificate& proof) {
   if (proof.pairs > 0) {
     text += fmt::format("hunt: {} pairs of rows predicted, {} fell, largest drop {}\n", proof.pairs,
                         proof.pair_violations, proof.largest_drop);
+    if (proof.thresholds > 0)
+      text += fmt::format("hunt: these step across {} of {} tree thresholds\n",
+                          proof.thresholds_crossed, proof.thresholds);
     if (!proof.levels.empty())
       text += fmt::format("hunt: in these rows the levels crossed {} times\n", proof.crossings);
   }
@@ -79,10 +82,10 @@ int run(Flags flags) {
 Run define_verify(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
-  add_field(
-      app,
-      Field{"pairs", "pairs of rows to try: adjacent floats, keypoints, infinities, ...", 0, 1e15},
-      flags->options.pairs);
+  add_field(app,
+            Field{"pairs", "pairs of rows to try: tree thresholds, adjacent floats, keypoints, ...",
+                  0, 1e15},
+            flags->options.pairs);
   add_field(app, Field{"seed", "draws the pairs"}, flags->options.seed);
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, flags->options.threads);
   app.add_flag("--json", flags->json, "print the certificate as one JSON object");

@@ -123,6 +123,8 @@ void define_certificate(nb::module_& m) {
       .def_ro("pair_violations", &Certificate::pair_violations)
       .def_ro("crossings", &Certificate::crossings)
       .def_ro("largest_drop", &Certificate::largest_drop)
+      .def_ro("thresholds", &Certificate::thresholds)
+      .def_ro("thresholds_crossed", &Certificate::thresholds_crossed)
       .def_ro("seed", &Certificate::seed)
       .def_ro("culprits", &Certificate::culprits)
       .def_prop_ro("holds", &Certificate::holds)

@@ -29,12 +29,15 @@ struct Certificate {
   std::vector<std::string> levels;  ///< outputs that never cross, in the order of Model::predict
   std::vector<LayerProof> layers;   ///< of all members, in order
   std::size_t inequalities = 0;
-  std::size_t violations = 0;       ///< of inequalities
-  std::size_t pairs = 0;            ///< of rows, predicted and compared
-  std::size_t pair_violations = 0;  ///< pairs whose prediction fell although it must not
-  std::size_t crossings = 0;        ///< of these rows, those whose levels were out of order
-  double largest_drop = 0;          ///< of a prediction in such a pair
-  std::uint64_t seed = 0;           ///< that drew the pairs
+  std::size_t violations = 0;          ///< of inequalities
+  std::size_t pairs = 0;               ///< of rows, predicted and compared
+  std::size_t pair_violations = 0;     ///< pairs whose prediction fell although it must not
+  std::size_t crossings = 0;           ///< of these rows, those whose levels were out of order
+  double largest_drop = 0;             ///< of a prediction in such a pair
+  std::size_t thresholds = 0;          ///< of tree splits on features with a direction
+  std::size_t thresholds_crossed = 0;  ///< of these, those that pairs step across; all, unless the
+                                       ///< pairs are fewer than eight times as many
+  std::uint64_t seed = 0;              ///< that drew the pairs
   /// The first violations, at most 20: of an inequality with member, layer, unit and both numbers;
   /// of a pair with the cells that differ and both predictions, as hexadecimal floats.
   std::vector<std::string> culprits;
@@ -44,7 +47,7 @@ struct Certificate {
 
 /// How to hunt.
 struct VerifyOptions {
-  std::size_t pairs = 0;  ///< of rows to try: adjacent floats, keypoint crossings, infinities, ...
+  std::size_t pairs = 0;  ///< of rows to try: tree thresholds, adjacent floats, keypoints, ...
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0 uses all cores; the pairs do not depend on it
   /// Gets the pairs so far, from the calling thread; an exception that it throws leaves verify().

@@ -32,6 +32,8 @@ class Certificate:
     pair_violations: int
     crossings: int
     largest_drop: float
+    thresholds: int
+    thresholds_crossed: int
     seed: int
     culprits: list[str]
     holds: bool

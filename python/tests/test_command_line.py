@@ -113,7 +113,8 @@ def test_both_give_the_same_certificate(program, tmp_path, fitted):
     printed = json.loads(run(program, "verify", tmp_path / "model.esp", "--pairs", 500, "--json"))
     certificate = fitted.model_.verify(pairs=500)
     for key in ("increasing", "decreasing", "inequalities", "violations", "pairs",
-                "pair_violations", "largest_drop", "seed", "culprits"):
+                "pair_violations", "largest_drop", "thresholds",
+                "thresholds_crossed", "seed", "culprits"):
         assert getattr(certificate, key) == printed[key], key
     assert certificate.holds and certificate.model_hash == fitted.model_.hash
 

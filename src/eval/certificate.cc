@@ -80,6 +80,7 @@ std::vector<int> directions_of(const Label& label, Output output) {
 
 void hunt_pairs(const Model& model, const VerifyOptions& options, Certificate& certificate) {
   const Predictor predictor(model);
+  const TreeThresholds thresholds = options.pairs > 0 ? TreeThresholds(model) : TreeThresholds();
   ThreadPool pool(options.threads);
   std::size_t before = 0;
   for (const Output output : {Output::score, Output::prediction}) {
@@ -91,11 +92,14 @@ void hunt_pairs(const Model& model, const VerifyOptions& options, Certificate& c
         [&](std::size_t pairs) {
           if (options.progress) options.progress(before + pairs);
         },
-        directions_of(model.schema().label, output));
+        directions_of(model.schema().label, output), thresholds);
     before += result.pairs;
     certificate.pairs += result.pairs;
     certificate.pair_violations += result.violations;
     certificate.crossings += result.crossings;
+    certificate.thresholds = result.thresholds;
+    certificate.thresholds_crossed =
+        std::max(certificate.thresholds_crossed, result.thresholds_crossed);
     certificate.largest_drop = std::max(certificate.largest_drop, result.largest_drop);
     for (const std::string& culprit : result.culprits) {
       if (certificate.culprits.size() < kMaxCulprits) certificate.culprits.push_back(culprit);

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
 #include "data/roles.h"
+#include "eval/float_rank.h"
 
 namespace espalier {
 
@@ -19,21 +19,9 @@ namespace {
 constexpr std::size_t kChain = 64;  // rows; 63 pairs
 constexpr std::size_t kTaskPairs = 63'000;
 constexpr std::size_t kMaxCulprits = 20;
-
-// Floats in their order, counted from zero: the neighbours of a float have the neighbouring ranks.
-constexpr std::int64_t kInfinityRank = 0x7f800000;
-
-std::int64_t rank_of(float x) {
-  const auto bits = std::bit_cast<std::uint32_t>(x);
-  const auto magnitude = static_cast<std::int64_t>(bits & 0x7fffffffu);
-  return bits >> 31 != 0 ? -magnitude : magnitude;
-}
-
-float of_rank(std::int64_t rank) {
-  rank = std::clamp(rank, -kInfinityRank, kInfinityRank);
-  const auto magnitude = static_cast<std::uint32_t>(std::abs(rank));
-  return std::bit_cast<float>(rank < 0 ? magnitude | 0x80000000u : magnitude);
-}
+constexpr std::size_t kPairsOfThreshold = 2;
+constexpr std::size_t kThresholdsAtOnce = 21;
+constexpr std::uint64_t kCrossingStream = ~std::uint64_t{0};
 
 // Draws cells and chains of cells. A row is the features, then the exposure and the offset.
 class Prey {
@@ -48,13 +36,17 @@ class Prey {
 
   std::size_t width() const { return features_.size() + beside_.size(); }
 
+  void draw_row(std::span<float> row) {
+    for (std::size_t f = 0; f < width(); ++f)
+      row[f] =
+          f < features_.size() ? cell(features_[f]) : beside(beside_[f - features_.size()].first);
+  }
+
   // rows: [kChain][width], each a raised copy of the one before.
   void draw_chain(std::vector<float>& rows) {
-    for (std::size_t f = 0; f < width(); ++f) {
-      const float value =
-          f < features_.size() ? cell(features_[f]) : beside(beside_[f - features_.size()].first);
-      for (std::size_t r = 0; r < kChain; ++r) rows[r * width() + f] = value;
-    }
+    draw_row({rows.data(), width()});
+    for (std::size_t r = 1; r < kChain; ++r)
+      std::copy_n(rows.data(), width(), rows.data() + r * width());
     if (rising_.empty()) return;
     const double kind = random_.uniform();
     const std::size_t only = random_.below(rising_.size());
@@ -246,12 +238,67 @@ HuntResult run_task(const Schema& schema, const RowFunction& predict,
   return result;
 }
 
+// Which thresholds are stepped across: all of them, or as many as the pairs allow, evenly spaced.
+struct Crossed {
+  const TreeThresholds& thresholds;
+  std::size_t count;
+  std::size_t first;
+
+  std::size_t split(std::size_t i) const {
+    return (first + i * thresholds.size() / count) % thresholds.size();
+  }
+};
+
+// Of the crossed thresholds [begin, end), each in rows of its own that reach the split.
+HuntResult cross(const Schema& schema, const RowFunction& predict,
+                 const std::vector<int>& directions, const Crossed& crossed, RowRange range,
+                 Random random) {
+  HuntResult result;
+  Prey prey(schema, random);
+  const std::size_t num_scores = schema.label.num_scores(), width = prey.width();
+  std::vector<float> rows(3 * kThresholdsAtOnce * width), out(3 * kThresholdsAtOnce * num_scores);
+  while (range.begin < range.end) {
+    const std::size_t count = std::min<std::size_t>(kThresholdsAtOnce, range.size());
+    for (std::size_t t = 0; t < count; ++t) {
+      const std::size_t split = crossed.split(range.begin++);
+      const ThresholdStep step = crossed.thresholds.step(split);
+      const std::span<float> three = std::span(rows).subspan(3 * t * width, 3 * width);
+      prey.draw_row(three.first(width));
+      crossed.thresholds.lead_to(split, three.first(width));
+      for (std::size_t r = 1; r < 3; ++r)
+        std::ranges::copy(three.first(width),
+                          three.begin() + static_cast<std::ptrdiff_t>(r * width));
+      for (std::size_t r = 0; r < 3; ++r) three[r * width + step.feature] = step.cells[r];
+    }
+    predict(std::span(rows).first(3 * count * width), std::span(out).first(3 * count * num_scores));
+    for (std::size_t r = 0; r < 3 * count; ++r) {
+      if (r % 3 == 2) continue;
+      const float* before = out.data() + r * num_scores;
+      note(schema, rows.data() + r * width, before, before + num_scores, directions, result);
+      ++result.pairs;
+    }
+    result.thresholds_crossed += count;
+  }
+  return result;
+}
+
+void add(HuntResult&& own, HuntResult& total) {
+  total.pairs += own.pairs;
+  total.violations += own.violations;
+  total.crossings += own.crossings;
+  total.thresholds_crossed += own.thresholds_crossed;
+  total.largest_drop = std::max(total.largest_drop, own.largest_drop);
+  for (std::string& culprit : own.culprits) {
+    if (total.culprits.size() < kMaxCulprits) total.culprits.push_back(std::move(culprit));
+  }
+}
+
 }  // namespace
 
 HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, std::size_t pairs,
                 Random random, ThreadPool& pool, const std::function<void(std::size_t)>& progress,
-                const std::vector<int>& directions) {
-  HuntResult total;
+                const std::vector<int>& directions, const TreeThresholds& thresholds) {
+  HuntResult total{.thresholds = thresholds.size()};
   const bool any = std::any_of(
       schema.features.begin(), schema.features.end(),
       [](const Feature& feature) { return feature.monotonicity != Monotonicity::none; });
@@ -260,25 +307,29 @@ HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, 
       directions.empty() ? std::vector<int>(schema.label.num_scores(), 1) : directions;
   const auto tasks_at_once = static_cast<std::size_t>(pool.size()) * 4;
   std::vector<HuntResult> results(tasks_at_once);
-  while (total.pairs < pairs) {
-    const std::size_t left = pairs - total.pairs;
-    const std::size_t num_tasks = std::min(tasks_at_once, (left + kTaskPairs - 1) / kTaskPairs);
-    pool.run(static_cast<int>(num_tasks), [&](int task) {
-      const auto t = static_cast<std::size_t>(task);
-      results[t] = run_task(schema, make(), moves, std::min(kTaskPairs, left - t * kTaskPairs),
-                            random.split(total.pairs / kTaskPairs + t));
-    });
-    for (std::size_t t = 0; t < num_tasks; ++t) {
-      total.pairs += results[t].pairs;
-      total.violations += results[t].violations;
-      total.crossings += results[t].crossings;
-      total.largest_drop = std::max(total.largest_drop, results[t].largest_drop);
-      for (std::string& culprit : results[t].culprits) {
-        if (total.culprits.size() < kMaxCulprits) total.culprits.push_back(std::move(culprit));
-      }
+  // Runs so many items in tasks of `size`; run(range of items, number of the task) gives the result.
+  const auto in_tasks = [&](std::size_t count, std::size_t size, const auto& run) {
+    for (std::size_t done = 0; done < count;) {
+      const std::size_t now = std::min(tasks_at_once, (count - done + size - 1) / size);
+      pool.run(static_cast<int>(now), [&](int task) {
+        const auto t = static_cast<std::size_t>(task);
+        const std::size_t begin = done + t * size;
+        results[t] = run(RowRange{begin, std::min(count, begin + size)}, begin / size);
+      });
+      for (std::size_t t = 0; t < now; ++t) add(std::move(results[t]), total);
+      done = std::min(count, done + now * size);
+      if (progress) progress(total.pairs);
     }
-    if (progress) progress(total.pairs);
-  }
+  };
+  const Random crossing = random.split(kCrossingStream);
+  const std::size_t crossed = std::min(thresholds.size(), pairs / (2 * kPairsOfThreshold));
+  const Crossed which{thresholds, crossed, Random(crossing).below(thresholds.size())};
+  in_tasks(crossed, kTaskPairs / kPairsOfThreshold, [&](const RowRange& range, std::size_t task) {
+    return cross(schema, make(), moves, which, range, crossing.split(task));
+  });
+  in_tasks(pairs - total.pairs, kTaskPairs, [&](const RowRange& range, std::size_t task) {
+    return run_task(schema, make(), moves, range.size(), random.split(task));
+  });
   return total;
 }
 
