@@ -65,7 +65,7 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, exposure:
         are done
     confirm : how often the three best trials and the first are trained again, with other seeds and
         validation rows; one that is clearly better there wins, else the first; 0: the best trial
-        wins; -1: 3 times, below 5,000 training rows 10
+        wins; -1: 5 times, below 5,000 training rows 10
     folds : judge by cross-validation with this many folds; 0: by validation rows
     search : settings to draw in every trial: {"learning_rate": (0.003, 0.1, "log"),
         "lattices": (20, 120), "keypoints": ["distinct", "quantile"]}, or texts as on the command

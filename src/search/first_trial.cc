@@ -9,6 +9,7 @@
 #include "core/stopwatch.h"
 #include "espalier/error.h"
 #include "search/halving.h"
+#include "train/held_out.h"
 #include "train/settled_options.h"
 
 namespace espalier {
@@ -44,9 +45,9 @@ void let_folds_decide(const Problem& problem, const SettledOptions& by_rows,
     TrainOptions options = *by_rows;
     apply_json(options, settings.dump(), "the first trial");
     const Stopwatch watch;
-    const std::optional<double> value = judge(problem, options, 0, control);
-    if (!value) fail_stopped();
-    return std::pair(*value, watch.seconds());
+    const auto values = judge(problem, options, 0, control);
+    if (!values) fail_stopped();
+    return std::pair(mean_of(*values), watch.seconds());
   };
   const Json none = Json::object();
   const auto [own, own_seconds] = judged(first.settings);

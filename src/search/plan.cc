@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "search/halving.h"
+#include "search/student.h"
 
 namespace espalier {
 
@@ -12,7 +13,9 @@ namespace {
 
 constexpr int kTrialsWithoutEnd = 1 + kBracket;
 constexpr double kShareOfSearch = 0.6;  // of the time; the rest confirms
-constexpr double kClear = 2;            // standard errors
+// Of searches where there is nothing to gain: 5 %, less what repeats add whose rows overlap now more
+// and now less.
+constexpr double kFalseAcceptances = 0.045;
 
 // What a bracket takes, in whole trainings of the defaults: a third of kRungs sizes each, and a third
 // more because trials may be larger.
@@ -23,7 +26,7 @@ double cost_of(int bracket) { return 4.0 / 3 * kRungs * bracket / (kEta * kEta);
 // Few rows judge by luck, and training on them takes little time.
 TuneOptions with_repeats(TuneOptions tune, std::size_t rows) {
   constexpr std::size_t kFewRows = 5000;
-  if (tune.confirm < 0) tune.confirm = rows < kFewRows ? 10 : 3;
+  if (tune.confirm < 0) tune.confirm = rows < kFewRows ? 10 : 5;
   return tune;
 }
 
@@ -49,16 +52,18 @@ int networks_within(const TuneOptions& tune, const Pace& pace, Networks networks
   return std::max(least, static_cast<int>(std::min<double>(most, fit)));
 }
 
-bool clearly_lower(const std::vector<double>& defaults, const std::vector<double>& trial) {
-  if (defaults.empty() || defaults.size() != trial.size()) return false;
+bool clearly_lower(const std::vector<double>& defaults, const std::vector<double>& trial,
+                   const Luck& luck) {
+  if (defaults.size() < 2 || defaults.size() != trial.size()) return false;
   const auto count = static_cast<double>(trial.size());
   double sum = 0, squares = 0;
   for (std::size_t i = 0; i < trial.size(); ++i) sum += defaults[i] - trial[i];
   const double mean = sum / count;
   for (std::size_t i = 0; i < trial.size(); ++i)
     squares += (defaults[i] - trial[i] - mean) * (defaults[i] - trial[i] - mean);
-  const double error = count > 1 ? std::sqrt(squares / (count - 1) / count) : 0;
-  return mean > 0 && mean > kClear * error;
+  const double error = std::sqrt(squares / (count - 1) * (1 / count + luck.shared));
+  const double tail = kFalseAcceptances / static_cast<double>(std::max<std::size_t>(1, luck.looks));
+  return mean > 0 && mean > student_quantile(tail, static_cast<int>(trial.size()) - 1) * error;
 }
 
 }  // namespace espalier

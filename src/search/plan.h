@@ -40,9 +40,19 @@ struct Networks {
 /// is as good as its networks are in the mean, or better.
 int networks_within(const TuneOptions& tune, const Pace& pace, Networks networks);
 
-/// Whether the losses of a trial are lower than those of the defaults, repeat by repeat, by more than
-/// two standard errors in the mean; of one repeat, whether it is lower. Not if either has none. Of three
-/// leaders that are no better than the defaults one would pass half of the time with one error.
-bool clearly_lower(const std::vector<double>& defaults, const std::vector<double>& trial);
+/// What makes a difference look clearer than it is.
+struct Luck {
+  std::size_t looks = 1;  // trials of which the best might be accepted by chance
+  double shared = 0;      // v / (n - v) where v rows of n are held out at random each time
+};
+
+/// Whether the losses of a trial are lower than those of the defaults, training by training: where
+/// there is nothing to gain, one of all looks is accepted in at most 5 % of searches. The mean of
+/// the differences must exceed t s sqrt(1 / count + shared). t is Student's quantile for count - 1
+/// degrees at 4.5 % / looks (Bonferroni); s is the deviation of the differences; `shared` corrects
+/// for rows that several trainings hold out (Nadeau and Bengio, 2003). Fewer than two losses are
+/// never clear.
+bool clearly_lower(const std::vector<double>& defaults, const std::vector<double>& trial,
+                   const Luck& luck);
 
 }  // namespace espalier

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
+#include "core/effort.h"
 #include "core/random.h"
 #include "search/halving.h"
 
@@ -14,7 +17,7 @@ namespace {
 
 TEST(Plan, FewRowsAreJudgedMoreOften) {
   EXPECT_EQ(with_repeats({}, 4999).confirm, 10);
-  EXPECT_EQ(with_repeats({}, 5000).confirm, 3);
+  EXPECT_EQ(with_repeats({}, 5000).confirm, 5);
   for (const int confirm : {0, 1, 7}) {
     EXPECT_EQ(with_repeats({.confirm = confirm}, 100).confirm, confirm);
   }
@@ -68,34 +71,165 @@ TEST(Plan, NetworksFillTheTimeOfTheSearch) {
   EXPECT_EQ(networks_within({.trials = 1}, {1, 1}, {1, 5}), 1);
 }
 
-// The defaults win ties, and noise beats them in about one of forty cases with many repeats.
-TEST(Plan, ATrialWinsOnlyIfItIsClearlyBetter) {
+TEST(ClearlyLower, NeedsTwoLossesAndADifferenceBeyondItsNoise) {
   const double nan = std::nan("");
-  EXPECT_FALSE(clearly_lower({}, {}));
-  EXPECT_FALSE(clearly_lower({1, 2}, {}));
-  EXPECT_FALSE(clearly_lower({}, {1, 2}));
-  EXPECT_FALSE(clearly_lower({1, 2, 3}, {1, 2, 3}));
-  EXPECT_FALSE(clearly_lower({1}, {1}));
-  EXPECT_TRUE(clearly_lower({1}, {0.5}));
-  EXPECT_FALSE(clearly_lower({1, 2}, {0.5, nan}));
-  EXPECT_TRUE(clearly_lower({1, 5, 9}, {0.9, 4.9, 8.9}));
-  EXPECT_FALSE(clearly_lower({1, 1, 1}, {0, 1.1, 1.2}));
+  EXPECT_FALSE(clearly_lower({}, {}, {}));
+  EXPECT_FALSE(clearly_lower({1, 2}, {}, {}));
+  EXPECT_FALSE(clearly_lower({}, {1, 2}, {}));
+  EXPECT_FALSE(clearly_lower({1, 2, 3}, {1, 2, 3}, {}));
+  EXPECT_FALSE(clearly_lower({1}, {0.5}, {}));
+  EXPECT_FALSE(clearly_lower({1, 2}, {0.5, nan}, {}));
+  EXPECT_TRUE(clearly_lower({1, 5, 9}, {0.9, 4.9, 8.9}, {}));
+  EXPECT_FALSE(clearly_lower({1, 1, 1}, {0, 1.1, 1.2}, {}));
+  // Differences 1, 2, 3: mean 2, deviation 1; t is 3.10 for one look and 5.64 for three.
+  const std::vector<double> zeros(3), trial = {-1, -2, -3};
+  EXPECT_TRUE(clearly_lower(zeros, trial, {}));
+  EXPECT_FALSE(clearly_lower(zeros, trial, {.looks = 3}));
+  EXPECT_TRUE(clearly_lower(zeros, trial, {.shared = 0.08}));   // 3.10 sqrt(1/3 + 0.08) = 1.996
+  EXPECT_FALSE(clearly_lower(zeros, trial, {.shared = 0.09}));  // 2.019
+}
+
+TEST(ClearlyLower, ALookMoreOrMoreSharedRowsNeverHelp) {
   Random random(1);
   int clear = 0;
-  constexpr int kCases = 2000;
-  for (int i = 0; i < kCases; ++i) {
+  for (int i = 0; i < 2000; ++i) {
     std::vector<double> defaults, trial;
-    for (int repeat = 0; repeat < 30; ++repeat) {
+    for (std::uint64_t r = 0; r < 2 + random.below(8); ++r) {
       defaults.push_back(random.uniform());
-      trial.push_back(random.uniform());
+      trial.push_back(random.uniform() - 1);
     }
-    const bool lower = clearly_lower(defaults, trial);
-    clear += lower;
-    EXPECT_FALSE(lower && clearly_lower(trial, defaults));
-    for (double& loss : trial) loss -= 1;
-    EXPECT_TRUE(clearly_lower(defaults, trial));
+    const Luck luck{.looks = 1 + random.below(5), .shared = random.uniform()};
+    const bool lower = clearly_lower(defaults, trial, luck);
+    clear += lower ? 1 : 0;
+    EXPECT_FALSE(lower && clearly_lower(trial, defaults, luck));
+    EXPECT_TRUE(!clearly_lower(defaults, trial, {luck.looks + 1, luck.shared}) || lower);
+    EXPECT_TRUE(!clearly_lower(defaults, trial, {luck.looks, luck.shared + 0.1}) || lower);
   }
-  EXPECT_NEAR(clear, 0.025 * kCases, 0.015 * kCases);
+  EXPECT_GT(clear, 200);
+}
+
+// A search in numbers: 12 trials beside the defaults. On each row a trial gains a number of its own,
+// whose mean over all rows that there might be is 0, and each training adds noise. The three best
+// trials of the search are confirmed on rows that are held out as Search does it.
+struct SearchDraw {
+  enum class Rows { split, folds, file };
+  Rows mode = Rows::split;
+  std::size_t repeats = 5;
+  double noise = 1;  // of a training, as a multiple of that of the held-out rows
+  double gain = 0;   // of one trial, in deviations of the difference between two trainings
+};
+
+constexpr std::size_t kTrials = 12;
+constexpr std::size_t kRows = 60;     // of the table, or of the file of validation rows
+constexpr std::size_t kHeldOut = 12;  // each time
+
+class DrawnSearch {
+ public:
+  DrawnSearch(const SearchDraw& draw, Random random) : draw_(draw), random_(random) {
+    const double deviation = std::sqrt((1 + 2 * draw.noise * draw.noise) / kHeldOut);
+    losses_.resize(kTrials, std::vector<double>(kRows));
+    for (std::size_t t = 0; t < kTrials; ++t) {
+      for (double& loss : losses_[t])
+        loss = random_.normal() - (t == 0 ? draw.gain * deviation : 0);
+    }
+    order_.resize(kRows);
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+  }
+
+  // Whether a trial is accepted.
+  bool accepts() {
+    const std::size_t searched = is(SearchDraw::Rows::split) ? kHeldOut : kRows;
+    std::vector<std::pair<double, std::size_t>> ranked;
+    random_.shuffle(std::span(order_));
+    for (std::size_t t = 0; t < kTrials; ++t)
+      ranked.emplace_back(trained(t, std::span(order_).first(searched)), t);
+    std::ranges::sort(ranked);
+    ranked.resize(3);
+    std::vector<double> defaults;
+    std::vector<std::vector<double>> leaders(3);
+    for (std::size_t repeat = 0; repeat < draw_.repeats; ++repeat) {
+      for (const std::span<const std::size_t> rows : judged(searched)) {
+        defaults.push_back(training_noise());
+        for (std::size_t k = 0; k < 3; ++k) leaders[k].push_back(trained(ranked[k].second, rows));
+      }
+    }
+    return std::ranges::any_of(leaders, [&](const std::vector<double>& leader) {
+      return clearly_lower(defaults, leader, luck());
+    });
+  }
+
+ private:
+  bool is(SearchDraw::Rows mode) const { return draw_.mode == mode; }
+
+  Luck luck() const {
+    constexpr double n = kRows, v = kHeldOut;
+    if (is(SearchDraw::Rows::split)) return {.looks = 3, .shared = v / (n - 2 * v)};
+    return {.looks = kTrials, .shared = v / (n - v)};
+  }
+
+  // Of a repeat: the rows of each training.
+  std::vector<std::span<const std::size_t>> judged(std::size_t searched) {
+    const std::span<std::size_t> all(order_);
+    if (is(SearchDraw::Rows::split)) {  // none of those that chose the leaders
+      random_.shuffle(all.subspan(searched));
+      return {all.subspan(searched, kHeldOut)};
+    }
+    random_.shuffle(all);
+    if (is(SearchDraw::Rows::file)) return {all.first(kHeldOut)};
+    std::vector<std::span<const std::size_t>> folds;
+    for (std::size_t at = 0; at < kRows; at += kHeldOut) folds.push_back(all.subspan(at, kHeldOut));
+    return folds;
+  }
+
+  double training_noise() {
+    return draw_.noise * random_.normal() / std::sqrt(static_cast<double>(kHeldOut));
+  }
+
+  double trained(std::size_t trial, std::span<const std::size_t> rows) {
+    double sum = 0;
+    for (const std::size_t row : rows) sum += losses_[trial][row];
+    return sum / static_cast<double>(rows.size()) + training_noise();
+  }
+
+  const SearchDraw draw_;
+  Random random_;
+  std::vector<std::vector<double>> losses_;  // [trial][row], beside those of the defaults
+  std::vector<std::size_t> order_;
+};
+
+double accepted(const SearchDraw& draw, int searches) {
+  int count = 0;
+  for (int s = 0; s < searches; ++s)
+    count += DrawnSearch(draw, Random(static_cast<std::uint64_t>(s))).accepts() ? 1 : 0;
+  return static_cast<double>(count) / searches;
+}
+
+TEST(ClearlyLower, AcceptsAtMost5PercentOfSearchesWithNothingToGain) {
+  using enum SearchDraw::Rows;
+  for (const SearchDraw::Rows mode : {split, folds, file}) {
+    for (const std::size_t repeats : {5u, 10u}) {
+      for (const double noise : {0.1, 1.0}) {
+        const SearchDraw draw{.mode = mode, .repeats = repeats, .noise = noise};
+        const double rate = accepted(draw, effort(1500, 200));
+        EXPECT_LE(rate, 0.05) << static_cast<int>(mode) << " " << repeats << " " << noise;
+      }
+    }
+  }
+}
+
+// The power where one trial gains three deviations of the difference between two trainings.
+TEST(ClearlyLower, AcceptsRealGains) {
+  using enum SearchDraw::Rows;
+  const auto power = [](SearchDraw::Rows mode, std::size_t repeats) {
+    const SearchDraw draw{.mode = mode, .repeats = repeats, .gain = 3};
+    return accepted(draw, effort(400, 100));
+  };
+  EXPECT_GT(power(split, 5), 0.75);
+  EXPECT_GT(power(split, 10), 0.95);
+  EXPECT_GT(power(folds, 5), 0.95);
+  EXPECT_GT(power(folds, 10), 0.95);
+  EXPECT_GT(power(file, 5), 0.5);
+  EXPECT_GT(power(file, 10), 0.9);
 }
 
 }  // namespace

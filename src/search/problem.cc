@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "core/random.h"
@@ -43,6 +44,8 @@ Fingerprint fingerprint_of_search(const Prepared& prepared, const TuneOptions& t
   fingerprint.options.emplace_back("fix", Json(tune.fix).dump());
   return fingerprint;
 }
+
+constexpr double kShareOfFile = 0.2;  // of its rows, that a repeat is judged on
 
 // A seed draws the validation rows or folds, the wiring and the initial parameters. Repeat 0 is the
 // search.
@@ -115,8 +118,37 @@ Problem pose(const Table& table, const TrainOptions& options, const TuneOptions&
   return problem;
 }
 
-std::optional<double> judge(const Problem& problem, TrainOptions options, int repeat,
-                            const TrainControl& shared) {
+RepeatRows rows_of_repeat(const Problem& problem, int repeat) {
+  Split search = split_rows({.table = problem.table}, problem.schema.label, problem.base,
+                            {.valid = problem.valid});
+  const bool has_file = problem.valid != nullptr;
+  const auto held_out = static_cast<double>(search.valid.size());
+  Rows& pool = has_file ? search.valid : search.train;
+  const std::size_t drawn_of = pool.size();
+  const double share =
+      has_file ? kShareOfFile : std::min(0.5, held_out / static_cast<double>(drawn_of));
+  Split own =
+      hold_out_share(std::move(pool), share, Random(seed_of(problem, repeat)).split(kSplitStream));
+  if (has_file)
+    return {{.train = std::move(search.train), .valid = std::move(own.valid)}, drawn_of};
+  Rows train;
+  std::ranges::merge(own.train, search.valid, std::back_inserter(train));
+  return {{.train = std::move(train), .valid = std::move(own.valid)}, drawn_of};
+}
+
+double shared_rows(const Problem& problem) {
+  if (problem.num_folds > 0) return 1.0 / (problem.num_folds - 1);
+  const RepeatRows rows = rows_of_repeat(problem, 1);
+  const auto held_out = static_cast<double>(rows.split.valid.size());
+  return held_out / (static_cast<double>(rows.drawn_of) - held_out);
+}
+
+bool confirms_on_same_rows(const Problem& problem) {
+  return problem.num_folds > 0 || problem.valid != nullptr;
+}
+
+std::optional<std::vector<double>> judge(const Problem& problem, TrainOptions options, int repeat,
+                                         const TrainControl& shared) {
   options.threads = 1;
   options.ensemble = 1;
   options.trees = 0;  // settings of networks are compared
@@ -124,16 +156,20 @@ std::optional<double> judge(const Problem& problem, TrainOptions options, int re
   TrainControl control = shared;
   if (problem.num_folds == 0) {
     control.valid = problem.valid;
-    const TrainResult result = train(problem.table, options, control);
-    return result.stopped ? std::nullopt : std::optional(result.best.front().valid_metric);
+    std::optional<RepeatRows> rows;
+    if (repeat > 0) rows = rows_of_repeat(problem, repeat);
+    const TrainResult result =
+        train_on({.table = problem.table, .rows = rows ? &rows->split : nullptr}, options, control);
+    if (result.stopped) return std::nullopt;
+    return std::vector{result.best.front().valid_metric};
   }
-  double sum = 0;
+  std::vector<double> values;
   for (const Split& fold : problem.folds[static_cast<std::size_t>(repeat)]) {
     const auto value = judge_fold(problem, fold, options, control);
     if (!value) return std::nullopt;
-    sum += *value;
+    values.push_back(*value);
   }
-  return sum / problem.num_folds;
+  return values;
 }
 
 }  // namespace espalier

@@ -76,14 +76,19 @@ int Search::epochs_of(const Job& job) const {
 }
 
 void Search::know(const TuneRun& run) {
-  known_[{run.trial, run.epochs, run.repeat}] = run.valid_metric;
+  known_[{run.trial, run.epochs, run.repeat}] = {run.valid_metric, run.folds};
   defaults_known_ |= run.trial == 1;
 }
 
-// Nothing if it is still to be trained.
-std::optional<double> Search::known_value(const Run& run) const {
+// Null if it is still to be trained.
+const Search::Known* Search::known(const Run& run) const {
   const auto found = known_.find({run.job.trial, epochs_of(run.job), run.repeat});
-  return found == known_.end() ? std::nullopt : std::optional(found->second);
+  return found == known_.end() ? nullptr : &found->second;
+}
+
+std::optional<double> Search::known_value(const Run& run) const {
+  const Known* const found = known(run);
+  return found == nullptr ? std::nullopt : std::optional(found->value);
 }
 
 std::optional<Search::Run> Search::next_of_search() {
@@ -106,9 +111,12 @@ void Search::confirm(std::vector<TuneTrial>& trials) {
     return at < planned.size() ? std::optional(planned[at++]) : std::nullopt;
   });
 
-  const std::vector<double> defaults = repeated_losses(finalists.front());
+  const std::vector<double> defaults = losses_to_compare(finalists.front());
+  const std::size_t looks =
+      confirms_on_same_rows(problem_) ? trials.size() - 1 : finalists.size() - 1;
+  const Luck luck{.looks = looks, .shared = shared_rows(problem_)};
   const auto is_better = [&](const TuneTrial& trial) {
-    return clearly_lower(defaults, repeated_losses(trial));
+    return clearly_lower(defaults, losses_to_compare(trial), luck);
   };
   for (TuneTrial& trial : finalists) trial.confirmed = mean_of_repeats(trial);
   const auto place = [this](const TuneTrial& trial) {
@@ -139,6 +147,18 @@ std::vector<double> Search::repeated_losses(const TuneTrial& trial) const {
     const std::optional<double> value = known_value(repeat_of(trial, repeat));
     if (!value) return {};
     losses.push_back(loss_of(*value, problem_.metric));
+  }
+  return losses;
+}
+
+// Of all folds of all repeats, or of all repeats; none if one of them is missing.
+std::vector<double> Search::losses_to_compare(const TuneTrial& trial) const {
+  if (problem_.num_folds == 0) return repeated_losses(trial);
+  std::vector<double> losses;
+  for (int repeat = 1; repeat <= tune_.confirm; ++repeat) {
+    const Known* const own = known(repeat_of(trial, repeat));
+    if (own == nullptr) return {};
+    for (const double fold : own->folds) losses.push_back(loss_of(fold, problem_.metric));
   }
   return losses;
 }
@@ -202,24 +222,25 @@ std::optional<TuneRun> Search::train_one(const Run& run, const Phase& phase) {
   options.epochs = epochs_at_rung(options.epochs, run.job.rung);
   const TrainControl control = {.progress = [&](const Progress&) { tell(nullptr, phase); },
                                 .stop = phase.stop.get_token()};
-  std::optional<double> value;
+  std::optional<std::vector<double>> values;
   try {
-    value = judge(problem_, options, run.repeat, control);
+    values = judge(problem_, options, run.repeat, control);
   } catch (const Error& error) {
     if (phase.stop.stop_requested()) return std::nullopt;
     const bool are_defaults = run.job.trial == 1 && run.repeat == 0;
     if (error.kind() != ErrorKind::diverged || are_defaults) throw;
-    value = std::nan("");
+    values = {std::nan("")};
   }
-  if (!value) return std::nullopt;
-  if (!std::isfinite(*value)) value = std::nan("");
+  if (!values) return std::nullopt;
+  const double value = mean_of(*values);
   return TuneRun{.trial = run.job.trial,
                  .rung = run.job.rung,
                  .epochs = options.epochs,
                  .repeat = run.repeat,
                  .settings = settings.dump(),
-                 .valid_metric = *value,
-                 .seconds = watch.seconds()};
+                 .valid_metric = std::isfinite(value) ? value : std::nan(""),
+                 .seconds = watch.seconds(),
+                 .folds = problem_.num_folds > 0 ? *std::move(values) : std::vector<double>()};
 }
 
 void Search::keep(const Run& run, const std::optional<TuneRun>& finished, const Phase& phase) {

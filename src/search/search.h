@@ -50,6 +50,12 @@ class Search {
     int repeat = 0;
   };
 
+  // What a finished training is judged by.
+  struct Known {
+    double value;
+    std::vector<double> folds;
+  };
+
   struct Phase {
     const std::function<std::optional<Run>()>& next;
     double end;  // in seconds since the search began; 0: none
@@ -59,6 +65,7 @@ class Search {
   void require_drawn(const TuneRun& run) const;
   int epochs_of(const Job& job) const;
   void know(const TuneRun& run);
+  const Known* known(const Run& run) const;
   std::optional<double> known_value(const Run& run) const;
   std::optional<Run> next_of_search();
 
@@ -66,6 +73,7 @@ class Search {
   static std::span<TuneTrial> put_finalists_first(std::vector<TuneTrial>& trials);
   static Run repeat_of(const TuneTrial& trial, int repeat);
   std::vector<double> repeated_losses(const TuneTrial& trial) const;
+  std::vector<double> losses_to_compare(const TuneTrial& trial) const;
   double mean_of_repeats(const TuneTrial& trial) const;
 
   void work_in(double end, const std::function<std::optional<Run>()>& next);
@@ -105,7 +113,7 @@ class Search {
   TuneResults& results_;
   std::vector<TuneRun> runs_;
   // By trial, epochs and repeat: from earlier lives, and from a rung with as many epochs.
-  std::map<std::tuple<int, int, int>, double> known_;
+  std::map<std::tuple<int, int, int>, Known> known_;
   bool defaults_known_ = false;
   int running_ = 0;
   bool warned_ = false;

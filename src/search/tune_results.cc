@@ -42,14 +42,16 @@ void require_begun(std::string_view text, const std::string& path) {
 
 std::string format_run(const TuneRun& run, Metric metric) {
   const Json value = std::isnan(run.valid_metric) ? Json() : Json(run.valid_metric);
-  const Json json = {{"trial", run.trial},
-                     {"rung", run.rung},
-                     {"epochs", run.epochs},
-                     {"repeat", run.repeat},
-                     {"settings", Json::parse(run.settings)},
-                     {"metric", to_word(metric)},
-                     {"value", value},
-                     {"seconds", run.seconds}};
+  Json json = {{"trial", run.trial},
+               {"rung", run.rung},
+               {"epochs", run.epochs},
+               {"repeat", run.repeat},
+               {"settings", Json::parse(run.settings)},
+               {"metric", to_word(metric)},
+               {"value", value},
+               {"seconds", run.seconds}};
+  for (const double fold : run.folds)
+    json["folds"].push_back(std::isnan(fold) ? Json() : Json(fold));
   return json.dump();
 }
 
@@ -66,13 +68,19 @@ TuneRun parse_run(std::string_view line, const std::string& place) {
     const Json& settings = json.at("settings");
     if (!settings.is_object()) fail(place, "'settings' is no object");
     const Json& value = json.at("value");
+    std::vector<double> folds;
+    if (json.contains("folds")) {
+      for (const Json& fold : json.at("folds"))
+        folds.push_back(fold.is_null() ? std::nan("") : fold.get<double>());
+    }
     return TuneRun{.trial = whole("trial", 1, kMost),
                    .rung = whole("rung", 1, kRungs),
                    .epochs = whole("epochs", 1, kMost),
                    .repeat = whole("repeat", 0, kMost),
                    .settings = settings.dump(),
                    .valid_metric = value.is_null() ? std::nan("") : value.get<double>(),
-                   .seconds = json.at("seconds").get<double>()};
+                   .seconds = json.at("seconds").get<double>(),
+                   .folds = std::move(folds)};
   });
 }
 

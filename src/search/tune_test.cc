@@ -15,6 +15,7 @@
 #include "core/effort.h"
 #include "core/error_of.h"
 #include "core/temporary_folder.h"
+#include "data/encode.h"
 #include "espalier/error.h"
 #include "espalier/json.h"
 #include "espalier/simulate.h"
@@ -306,25 +307,32 @@ TEST_F(Tune, TheMeanOfTheRepeatsDecidesAmongTheBestAndTheDefaults) {
     fs::remove(results_);
     const TuneOptions twice = {.trials = 12, .confirm = 2, .folds = folds};
     const TuneResult result = tune(loans(), loan_options(), twice, {.results = results_});
-    std::map<int, std::vector<double>> repeats;  // by trial
+    std::map<int, std::vector<double>> repeats, compared;  // by trial
     std::map<int, double> searched;
     for (const std::string& line : lines()) {
       const Json run = Json::parse(line);
       if (!run.contains("trial")) continue;
       const int trial = run["trial"].get<int>();
       const double value = run["value"].get<double>();
-      if (run["repeat"].get<int>() > 0)
+      EXPECT_EQ(run.contains("folds"), folds > 0);
+      if (run["repeat"].get<int>() > 0) {
         repeats[trial].push_back(value);
-      else
+        if (folds == 0) compared[trial].push_back(value);
+        for (int fold = 0; fold < folds; ++fold)
+          compared[trial].push_back(run["folds"][static_cast<std::size_t>(fold)].get<double>());
+      } else {
         searched[trial] = std::min(value, searched.emplace(trial, value).first->second);
+      }
     }
     ASSERT_GE(repeats.size(), 3u);
     EXPECT_LE(repeats.size(), 4u);
     EXPECT_TRUE(repeats.contains(1));
     EXPECT_EQ(repeats.begin()->first, 1);
+    // 80 of 400 rows are held out, of the 320 that the search trained on; folds hold out all rows.
+    const Luck luck = folds == 0 ? Luck{repeats.size() - 1, 80.0 / 240} : Luck{12 - 1, 1.0 / 2};
     const int winner = result.trials.front().run.trial;
     for (const auto& [trial, values] : repeats) {
-      const bool is_better = clearly_lower(repeats.at(1), values);
+      const bool is_better = clearly_lower(compared.at(1), compared.at(trial), luck);
       EXPECT_TRUE(trial != winner || trial == 1 || is_better);
       EXPECT_TRUE(winner != 1 || !is_better) << trial;
     }
@@ -344,6 +352,55 @@ TEST_F(Tune, TheMeanOfTheRepeatsDecidesAmongTheBestAndTheDefaults) {
       before = trial.confirmed;
     }
     EXPECT_EQ(result.trained.options.epochs, result.trials.front().run.epochs);
+  }
+}
+
+// The rows that confirm are none of those that chose the leaders, and all others are trained on.
+TEST_F(Tune, RepeatsHoldOutRowsThatTheSearchTrainedOn) {
+  Team team(1, nullptr, {});
+  for (const double fraction : {0.1, 0.2, 0.5, 0.7}) {
+    TrainOptions options = loan_options();
+    options.valid_fraction = fraction;
+    const Problem problem = pose(loans(), options, {}, {}, team);
+    const Split search = split_rows({.table = loans()}, problem.schema.label, problem.base, {});
+    std::set<Rows> seen;
+    for (const int repeat : {1, 2, 3}) {
+      const RepeatRows own = rows_of_repeat(problem, repeat);
+      Rows common, all;
+      std::ranges::set_intersection(own.split.valid, search.valid, std::back_inserter(common));
+      std::ranges::merge(own.split.train, own.split.valid, std::back_inserter(all));
+      EXPECT_TRUE(common.empty());
+      EXPECT_EQ(all, all_rows(loans()));
+      EXPECT_EQ(own.drawn_of, search.train.size());
+      EXPECT_EQ(own.split.valid.size(), std::min(search.valid.size(), search.train.size() / 2));
+      EXPECT_TRUE(seen.insert(own.split.valid).second);
+    }
+  }
+}
+
+TEST_F(Tune, RepeatsAreJudgedOnAFifthOfAFileOfValidationRows) {
+  Team team(1, nullptr, {});
+  const Table valid = simulate({.rows = 100, .seed = 5});
+  const TuneControl control{.valid = &valid};
+  const Problem problem = pose(loans(), loan_options(), {}, control, team);
+  const Rows one = rows_of_repeat(problem, 1).split.valid;
+  EXPECT_EQ(one.size(), 20u);
+  EXPECT_NE(one, rows_of_repeat(problem, 2).split.valid);
+  EXPECT_EQ(rows_of_repeat(problem, 1).split.train, all_rows(loans()));
+  EXPECT_EQ(shared_rows(problem), 0.25);
+  const TuneResult result = tune(loans(), loan_options(), {.trials = 3, .confirm = 2}, control);
+  EXPECT_NE(result.trials[0].confirmed, result.trials[0].run.valid_metric);
+}
+
+// Defaults that hardly learn.
+TEST_F(Tune, AClearGainIsAccepted) {
+  const Table many = simulate({.rows = 1000});
+  for (const int folds : {0, 3}) {
+    TrainOptions options = loan_options();
+    options.learning_rate = 1e-5;
+    const TuneOptions tuning{
+        .trials = 6, .confirm = 10, .folds = folds, .search = {"learning_rate=0.01:0.05:log"}};
+    EXPECT_NE(tune(many, options, tuning).trials.front().run.trial, 1) << folds;
   }
 }
 

@@ -147,18 +147,6 @@ KeypointPlan keypoint_plan(const SettledOptions& options, const Architecture& ar
           .learn_missing = true};
 }
 
-// The rows to train on and the rows to choose the epoch on; the latter of the table, or of another.
-Split split_rows(const Source& source, const Label& label, const TrainOptions& options,
-                 const TrainControl& control) {
-  if (source.rows != nullptr) return *source.rows;
-  Rows rows = usable_rows(label, source.table, options, control);
-  if (control.valid == nullptr) {
-    return hold_out_share(std::move(rows), options.valid_fraction,
-                          Random(options.seed).split(kSplitStream), source.many_rows);
-  }
-  return {.train = std::move(rows), .valid = usable_rows(label, *control.valid, options, control)};
-}
-
 // Whether trees may be grown beside the networks: why not, or an empty string.
 std::string no_trees_for(const Label& label, std::size_t rows, std::size_t many_rows) {
   if (label.has_many_classes()) return "not for classes without an order";
@@ -231,6 +219,17 @@ Prepared prepare_share(const Source& source, const TableShare& share, const Trai
 }
 
 }  // namespace
+
+Split split_rows(const Source& source, const Label& label, const TrainOptions& options,
+                 const TrainControl& control) {
+  if (source.rows != nullptr) return *source.rows;
+  Rows rows = usable_rows(label, source.table, options, control);
+  if (control.valid == nullptr) {
+    return hold_out_share(std::move(rows), options.valid_fraction,
+                          Random(options.seed).split(kSplitStream), source.many_rows);
+  }
+  return {.train = std::move(rows), .valid = usable_rows(label, *control.valid, options, control)};
+}
 
 Prepared prepare(const Source& source, const TrainOptions& options, const TrainControl& control) {
   validate(options);

@@ -41,6 +41,11 @@ struct Source {
   std::size_t many_rows = kManyRows;  // fewer in tests
 };
 
+/// The rows to train on and the rows to choose the epoch on; the latter of the table, or of another
+/// one.
+Split split_rows(const Source& source, const Label& label, const TrainOptions& options,
+                 const TrainControl& control);
+
 /// Throws Error (argument, data) for options or a table that cannot be used.
 Prepared prepare(const Source& source, const TrainOptions& options, const TrainControl& control);
 
