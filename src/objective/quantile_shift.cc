@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shift d of one level costs sum w pinball_q(r - d) over the residuals r, which is least at their
 // q-quantile. Levels whose shifts are not in order share one: the sum of their costs is least at the
-// quantile of all their residuals at the mean of their q. Pooling such neighbours until none is left
+// quantile of all their residuals at the mean of their q. Pooling such neighbors until none is left
 // gives the best shifts in order, as for any sum of convex costs.
+//
+// Of n rows, a new label lies below the i-th residual with probability i / (n + 1). So the quantile
+// lies at q (n + 1) among the residuals, between two of them, rather than at q n.
 #include "objective/quantile_shift.h"
 
 #include <algorithm>
@@ -25,14 +28,26 @@ struct Block {
   double shift;
 };
 
-// The least residual up to which the mean share of the weight lies.
+// The residual at the mean share. A residual of weight w lies in the middle of its weight; one of the
+// mean weight w', which stands for the new row, goes half before and half behind all others.
 double best_shift(const Block& block) {
-  double total = 0, below = 0;
-  for (const Residual& residual : block.residuals) total += residual.weight;
-  const double wanted = total * block.shares / static_cast<double>(block.levels);
+  double total = 0, squares = 0;
   for (const Residual& residual : block.residuals) {
+    total += residual.weight;
+    squares += residual.weight * residual.weight;
+  }
+  const double new_weight = squares / total;
+  const double wanted = (total + new_weight) * block.shares / static_cast<double>(block.levels);
+  double below = new_weight / 2, place_before = 0, before = block.residuals.front().value;
+  for (const Residual& residual : block.residuals) {
+    const double place = below + residual.weight / 2;
+    if (place >= wanted) {
+      const double share = (wanted - place_before) / (place - place_before);
+      return before + share * (residual.value - before);
+    }
     below += residual.weight;
-    if (below >= wanted) return residual.value;
+    place_before = place;
+    before = residual.value;
   }
   return block.residuals.back().value;
 }
@@ -76,6 +91,29 @@ void shift_quantiles(const Dataset& held_out, std::span<const float> scores, Lab
   for (const Block& block : blocks) {
     for (std::size_t i = 0; i < block.levels; ++i) label.offsets[level++] += block.shift;
   }
+}
+
+std::vector<float> cross_fitted_scores(const Dataset& held_out, std::span<const float> scores,
+                                       const Label& label) {
+  constexpr std::size_t kParts = 10;
+  const std::size_t levels = label.num_scores();
+  std::vector<float> fitted(scores.begin(), scores.end());
+  for (std::size_t part = 0; part < kParts; ++part) {
+    Rows others;
+    std::vector<float> scores_of_others;
+    for (std::size_t i = 0; i < held_out.num_rows; ++i) {
+      if (i % kParts == part) continue;
+      others.push_back(i);
+      for (std::size_t l = 0; l < levels; ++l) scores_of_others.push_back(scores[i * levels + l]);
+    }
+    Label shifted = label;
+    shift_quantiles(subset_without_cells(held_out, others), scores_of_others, shifted);
+    for (std::size_t i = part; i < held_out.num_rows; i += kParts) {
+      for (std::size_t l = 0; l < levels; ++l)
+        fitted[i * levels + l] += static_cast<float>(shifted.offsets[l] - label.offsets[l]);
+    }
+  }
+  return fitted;
 }
 
 }  // namespace espalier

@@ -8,6 +8,7 @@
 
 #include "core/random.h"
 #include "objective/loss.h"
+#include "objective/metrics.h"
 
 namespace espalier {
 namespace {
@@ -39,18 +40,6 @@ Drawn draw(Random& random) {
   return drawn;
 }
 
-// Of the scores moved by the shift of each level.
-double loss_of(const Drawn& drawn, const std::vector<double>& shifts) {
-  double sum = 0;
-  for (std::size_t i = 0; i < drawn.rows.num_rows; ++i) {
-    for (std::size_t l = 0; l < shifts.size(); ++l) {
-      sum += drawn.rows.weight(i) * pinball_loss(drawn.label.quantiles[l], drawn.rows.labels[i],
-                                                 drawn.scores[i * shifts.size() + l] + shifts[l]);
-    }
-  }
-  return sum;
-}
-
 std::vector<double> shifts_of(const Drawn& drawn) {
   Label label = drawn.label;
   shift_quantiles(drawn.rows, drawn.scores, label);
@@ -58,49 +47,94 @@ std::vector<double> shifts_of(const Drawn& drawn) {
   return label.offsets;
 }
 
-TEST(QuantileShift, StaysInOrderAndNoOtherShiftInOrderHasALowerLoss) {
+TEST(QuantileShift, StaysInOrder) {
   Random random(1);
   for (int d = 0; d < kDraws; ++d) {
     const Drawn drawn = draw(random);
-    const std::vector<double> shifts = shifts_of(drawn);
-    ASSERT_TRUE(std::ranges::is_sorted(shifts));
-    const double least = loss_of(drawn, shifts) - 1e-6;
-    ASSERT_LE(least, loss_of(drawn, std::vector<double>(shifts.size(), 0)));
-    for (int other = 0; other < 50; ++other) {
-      std::vector<double> tried = shifts;
-      for (double& shift : tried) shift += random.uniform() - 0.5;
-      std::ranges::sort(tried);
-      ASSERT_LE(least, loss_of(drawn, tried));
-    }
+    ASSERT_TRUE(std::ranges::is_sorted(shifts_of(drawn)));
   }
 }
 
-TEST(QuantileShift, OneQuantileHasItsShareOfTheLabelsBelowIt) {
+// Labels and scores that are negated, with the levels in reverse.
+TEST(QuantileShift, IsTheSameFromBothEnds) {
   Random random(2);
   for (int d = 0; d < kDraws; ++d) {
-    Drawn drawn = draw(random);
-    if (drawn.label.quantiles.size() > 1) continue;
-    const double shift = shifts_of(drawn)[0];
-    double total = 0, below = 0, up_to = 0;
-    for (std::size_t i = 0; i < drawn.rows.num_rows; ++i) {
-      const double weight = drawn.rows.weight(i);
-      const double over = drawn.rows.labels[i] - drawn.scores[i] - shift;
-      total += weight;
-      below += over < -1e-9 ? weight : 0;
-      up_to += over <= 1e-9 ? weight : 0;
-    }
-    EXPECT_LE(below, 0.5 * total);
-    EXPECT_GE(up_to, 0.5 * total);
+    const Drawn drawn = draw(random);
+    Drawn negated = drawn;
+    const std::size_t levels = drawn.label.quantiles.size();
+    for (double& label : negated.rows.labels) label = -label;
+    for (std::size_t i = 0; i < drawn.scores.size(); ++i)
+      negated.scores[i] = -drawn.scores[i / levels * levels + levels - 1 - i % levels];
+    const std::vector<double> shifts = shifts_of(drawn), others = shifts_of(negated);
+    for (std::size_t l = 0; l < levels; ++l) ASSERT_NEAR(shifts[l], -others[levels - 1 - l], 1e-9);
   }
 }
 
-// By hand: the levels are too far apart, their residuals 2, 3, 4 and -4, -3, -2 cannot both be met,
-// and half of all six lie up to -2.
+// Residuals evenly spread over [0, 1): a new one lies below the shift with a probability that equals
+// the shift. A quantile at q n among n of them is too low on average, by up to 1 / (n + 1).
+TEST(QuantileShift, ANewLabelLiesBelowAQuantileWithItsProbability) {
+  Random random(3);
+  for (const std::size_t count : {9u, 10u, 25u, 60u}) {
+    constexpr int kSamples = 4000;
+    std::vector<double> means(3);
+    for (int s = 0; s < kSamples; ++s) {
+      Drawn drawn{
+          .label = {.loss = Loss::quantile, .quantiles = {0.1, 0.5, 0.9}, .offsets = {3, 3, 3}},
+          .rows = {.num_rows = count},
+          .scores = std::vector<float>(3 * count)};
+      for (std::size_t i = 0; i < count; ++i) drawn.rows.labels.push_back(random.uniform());
+      const std::vector<double> shifts = shifts_of(drawn);
+      for (std::size_t l = 0; l < 3; ++l) means[l] += shifts[l] / kSamples;
+    }
+    for (std::size_t l = 0; l < 3; ++l)
+      EXPECT_NEAR(means[l], 0.1 + 0.4 * static_cast<double>(l), 0.006) << count;
+  }
+}
+
+double coverage_of(const Label& label, const Dataset& rows, std::span<const float> scores) {
+  return judge(Metric::coverage, label, rows, scores);
+}
+
+// The rows that set the offsets are covered too well; the cross-fitted coverage is that of new rows.
+TEST(QuantileShift, CrossFittedCoverageIsThatOfNewRows) {
+  Random random(4);
+  constexpr int kSamples = 800;
+  constexpr std::size_t kRows = 25;
+  double own = 0, cross_fitted = 0, fresh = 0;
+  for (int s = 0; s < kSamples; ++s) {
+    const Label label{.loss = Loss::quantile, .quantiles = {0.1, 0.9}, .offsets = {0, 0}};
+    const auto rows_of = [&](std::size_t count) {
+      Dataset rows{.num_rows = count};
+      for (std::size_t i = 0; i < count; ++i) rows.labels.push_back(random.normal());
+      return rows;
+    };
+    const auto scores_of = [](const Label& with, std::size_t count) {
+      std::vector<float> scores;
+      for (std::size_t i = 0; i < 2 * count; ++i)
+        scores.push_back(static_cast<float>(with.offsets[i % 2]));
+      return scores;
+    };
+    const Dataset rows = rows_of(kRows), others = rows_of(200);
+    Label shifted = label;
+    shift_quantiles(rows, scores_of(label, kRows), shifted);
+    own += coverage_of(label, rows, scores_of(shifted, kRows)) / kSamples;
+    cross_fitted +=
+        coverage_of(label, rows, cross_fitted_scores(rows, scores_of(label, kRows), label)) /
+        kSamples;
+    fresh += coverage_of(label, others, scores_of(shifted, 200)) / kSamples;
+  }
+  EXPECT_NEAR(fresh, 0.8, 0.02);
+  EXPECT_NEAR(cross_fitted, fresh, 0.015);
+  EXPECT_GT(own, fresh + 0.02) << own << " " << fresh << " " << cross_fitted;
+}
+
+// By hand: the levels are too far apart, their residuals 2, 3, 4 and -4, -3, -2 cannot both be met.
+// The middle of all six lies between -2 and 2.
 TEST(QuantileShift, LevelsThatWouldPassEachOtherShareAShift) {
   Drawn drawn{.label = {.loss = Loss::quantile, .quantiles = {0.25, 0.75}, .offsets = {3, 3}},
               .rows = {.num_rows = 3, .labels = {3, 4, 5}},
               .scores = {1, 7, 1, 7, 1, 7}};
-  EXPECT_EQ(shifts_of(drawn), (std::vector<double>{-2, -2}));
+  EXPECT_EQ(shifts_of(drawn), (std::vector<double>{0, 0}));
 }
 
 }  // namespace

@@ -105,14 +105,18 @@ class Session {
     tree_seconds_ = watch_.seconds() - before_trees;
     Label& label = model_->schema.label;
     if (label.has_log_link()) balance();
-    if (label.loss == Loss::quantile)
-      with_held_out(
-          [&](const Dataset& rows, const auto& scores) { shift_quantiles(rows, scores, label); });
+    std::vector<float> cross_fitted;
+    if (label.loss == Loss::quantile) {
+      with_held_out([&](const Dataset& rows, const auto& scores) {
+        cross_fitted = cross_fitted_scores(rows, scores, label);
+        shift_quantiles(rows, scores, label);
+      });
+    }
     require_proof(*model_);
     std::vector<MetricValue> metrics;
     std::size_t valid_rows = 0;
     with_held_out([&](const Dataset& rows, const auto& scores) {
-      metrics = all_metrics(label, rows, scores);
+      metrics = all_metrics(label, rows, cross_fitted.empty() ? scores : cross_fitted);
       valid_rows = rows.num_rows;
     });
     model_->training_json = training_json(p_, best_, valid_rows, metrics);
