@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "boost/forest_network.h"
-#include "boost/made_up_rows.h"
+#include "boost/reference_forest.h"
+#include "boost/synthetic_rows.h"
 #include "core/effort.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
@@ -20,7 +21,13 @@
 namespace espalier {
 namespace {
 
-Forest grown(const MadeUpRows& rows, const Dataset& valid, int trees, int leaves, int threads) {
+void add_tree(const Tree& tree, const BinnedRows& bins, std::span<float> sums) {
+  for (std::size_t begin = 0; begin < sums.size(); begin += kMaxRowsAtOnce)
+    add_values(tree, bins, begin,
+               sums.subspan(begin, std::min(kMaxRowsAtOnce, sums.size() - begin)));
+}
+
+Forest grown(const SyntheticRows& rows, const Dataset& valid, int trees, int leaves, int threads) {
   const Objective objective(rows.label, rows.data);
   ThreadPool pool(threads);
   return grow_forest({.objective = &objective,
@@ -34,7 +41,7 @@ Forest grown(const MadeUpRows& rows, const Dataset& valid, int trees, int leaves
                       .goes_on = [](int) { return true; }});
 }
 
-double mean_square(const MadeUpRows& rows, const std::vector<float>& outputs) {
+double mean_square(const SyntheticRows& rows, const std::vector<float>& outputs) {
   double sum = 0;
   for (std::size_t r = 0; r < rows.data.num_rows; ++r)
     sum += (rows.data.labels[r] - outputs[r]) * (rows.data.labels[r] - outputs[r]);
@@ -42,7 +49,7 @@ double mean_square(const MadeUpRows& rows, const std::vector<float>& outputs) {
 }
 
 // Such a word counts as the mean of the others in a network.
-bool has_unseen(const MadeUpRows& rows, std::size_t row) {
+bool has_unseen(const SyntheticRows& rows, std::size_t row) {
   for (std::size_t c = 0; c < rows.data.num_features; ++c) {
     const Wire& wire = rows.wires[c];
     if (wire.is_category() && rows.data.row(row)[c] == static_cast<float>(wire.shares.size()))
@@ -55,9 +62,12 @@ const Dataset kNoRows;
 // One number, its median, levels that rise, and levels that fall.
 constexpr Loss kLosses[] = {Loss::squared_error, Loss::absolute_error, Loss::quantile,
                             Loss::log_loss};
+constexpr Loss kAllLosses[] = {Loss::squared_error, Loss::absolute_error, Loss::quantile,
+                               Loss::log_loss,      Loss::poisson,        Loss::gamma,
+                               Loss::tweedie};
 
 // Of all rows at all levels.
-double mean_loss(const MadeUpRows& rows, const std::vector<float>& outputs) {
+double mean_loss(const SyntheticRows& rows, const std::vector<float>& outputs) {
   const Objective objective(rows.label, rows.data);
   const std::size_t levels = rows.label.num_levels();
   double sum = 0;
@@ -66,45 +76,16 @@ double mean_loss(const MadeUpRows& rows, const std::vector<float>& outputs) {
   return sum / static_cast<double>(outputs.size());
 }
 
-TEST(Bins, EveryCellLiesWithinItsBinAndBinsAreInOrder) {
-  for (const std::uint64_t seed : {1, 2, 3}) {
-    const MadeUpRows rows(seed, 3000);
-    ThreadPool pool(2);
-    const std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
-    const BinnedRows binned(columns, rows.data, rows.label, pool);
-    ASSERT_EQ(columns.size(), rows.wires.size());
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const ColumnBins& column = columns[c];
-      EXPECT_LE(column.num_bins, 255u);
-      for (std::size_t r = 0; r < rows.data.num_rows; ++r) {
-        const float cell = rows.data.row(r)[column.wire];
-        const std::uint8_t bin = binned.column(c)[r];
-        ASSERT_LT(bin, column.num_bins);
-        if (column.is_category) continue;
-        if (cell < 0) {
-          ASSERT_EQ(bin, 0);
-        } else {
-          ASSERT_GE(bin, column.first_value());
-          ASSERT_TRUE(column.least[bin] <= cell && cell <= column.largest[bin]);
-        }
-      }
-      for (std::size_t b = column.first_value() + 1; b < column.num_bins && !column.is_category;
-           ++b)
-        EXPECT_LT(column.largest[b - 1], column.least[b]);
-    }
-  }
-}
-
 TEST(ForestNetwork, GivesEveryTrainingRowTheSumOfItsLeaves) {
   for (const Loss loss : kLosses) {
     for (const int leaves : {2, 7, 40}) {
-      const MadeUpRows rows(static_cast<std::uint64_t>(leaves), 700, loss);
+      const SyntheticRows rows(static_cast<std::uint64_t>(leaves), 700, loss);
       const Forest forest = grown(rows, kNoRows, 12, leaves, 2);
       ASSERT_EQ(forest.trees.size(), 12u);
       ThreadPool pool(2);
       const BinnedRows binned(forest.columns, rows.data, rows.label, pool);
       std::vector<float> sums(binned.num_rows());
-      for (const Tree& tree : forest.trees) add_values(tree, binned, sums, pool);
+      for (const Tree& tree : forest.trees) add_tree(tree, binned, sums);
       const Network network = network_of(forest, rows.wires, MonotoneCalibrators::required);
       const std::vector<float> outputs = network_outputs(network, rows.label, rows.data, pool);
       ASSERT_EQ(outputs.size(), rows.data.num_rows * rows.label.num_levels());
@@ -119,7 +100,7 @@ TEST(ForestNetwork, GivesEveryTrainingRowTheSumOfItsLeaves) {
 
 TEST(ForestNetwork, MeetsEveryInequalityOfItsMonotoneColumns) {
   for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(40, 8); ++seed) {
-    const MadeUpRows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
+    const SyntheticRows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
     const int leaves = 2 + static_cast<int>(seed * seed % 60);
     const Forest forest = grown(rows, kNoRows, 10, leaves, 1);
     for (const auto calibrators : {MonotoneCalibrators::required, MonotoneCalibrators::all}) {
@@ -137,7 +118,7 @@ TEST(ForestNetwork, MeetsEveryInequalityOfItsMonotoneColumns) {
 TEST(ForestNetwork, AsksForNoOrderThatItsTreesWereGrownWithout) {
   std::size_t count = 0;
   for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(40, 8); ++seed) {
-    const MadeUpRows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
+    const SyntheticRows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
     const Forest forest = grown(rows, kNoRows, 10, 2 + static_cast<int>(seed * seed % 60), 1);
     for (const auto calibrators : {MonotoneCalibrators::required, MonotoneCalibrators::all}) {
       const Network network = network_of(forest, rows.wires, calibrators);
@@ -153,27 +134,84 @@ TEST(ForestNetwork, AsksForNoOrderThatItsTreesWereGrownWithout) {
   EXPECT_GT(count, 1000u);
 }
 
+void expect_equal(const Forest& forest, const Forest& expected) {
+  ASSERT_EQ(forest.trees.size(), expected.trees.size());
+  for (std::size_t t = 0; t < forest.trees.size(); ++t) {
+    const Tree &own = forest.trees[t], &other = expected.trees[t];
+    ASSERT_EQ(own.splits, other.splits) << "tree " << t;
+    ASSERT_EQ(own.next, other.next) << "tree " << t;
+    ASSERT_EQ(own.values, other.values) << "tree " << t;
+  }
+}
+
+struct RandomForest {
+  explicit RandomForest(std::uint64_t seed)
+      : random(seed),
+        rows(seed, 1 + random.below(1500), kAllLosses[seed % std::size(kAllLosses)]),
+        valid(seed + 1000, random.below(3) == 0 ? 0 : 1 + random.below(600), rows.label.loss) {
+    if (random.below(2) == 0) {
+      rows.complicate(random);
+      valid.complicate(random);
+    }
+    plan = {.trees = static_cast<int>(3 + random.below(10)),
+            .leaves = static_cast<int>(1 + random.below(40)),
+            .rate = 0.05 + 0.4 * random.uniform()};
+  }
+
+  template <class Grow>
+  Forest grow(int threads, const Grow& grow) const {
+    const Objective objective(rows.label, rows.data);
+    ThreadPool pool(threads);
+    return grow({.objective = &objective,
+                 .wires = std::span(rows.wires).first(rows.data.num_features),
+                 .level_wire = rows.wires.size() - 1,
+                 .train = &rows.data,
+                 .valid = &valid.data,
+                 .plan = plan,
+                 .random = Random(5),
+                 .pool = &pool,
+                 .goes_on = [](int) { return true; }});
+  }
+
+  Random random;
+  SyntheticRows rows, valid;
+  ForestPlan plan;
+};
+
+TEST(Forest, IsTheOneThatIsGrownPlainly) {
+  std::size_t trees = 0;
+  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(100, 16); ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomForest problem(seed);
+    const Forest expected =
+        problem.grow(1, [](const ForestInput& input) { return ReferenceForest(input).grow(); });
+    expect_equal(problem.grow(static_cast<int>(1 + seed % 3), grow_forest), expected);
+    trees += expected.trees.size();
+  }
+  EXPECT_GT(trees, 20u);
+}
+
+// So many rows that they are divided among the threads.
 TEST(Forest, IsTheSameForAnyNumberOfThreads) {
-  for (const Loss loss : kLosses) {
-    const MadeUpRows rows(4, effort(20'000, 4000), loss);
-    const auto bytes = [&](int threads) {
-      const Network network = network_of(grown(rows, rows.data, 6, 16, threads), rows.wires,
-                                         MonotoneCalibrators::required);
-      return std::pair(to_string(network.architecture()),
-                       std::vector<float>(network.params().begin(), network.params().end()));
-    };
-    EXPECT_EQ(bytes(1), bytes(3));
+  for (const Loss loss : kAllLosses) {
+    const SyntheticRows rows(4, effort(40'000, 20'000), loss);
+    const Forest expected = grown(rows, rows.data, 4, 16, 1);
+    EXPECT_EQ(expected.trees.size(), 4u);
+    for (const int threads : {2, 3, 7, 16}) {
+      SCOPED_TRACE(threads);
+      expect_equal(grown(rows, rows.data, 4, 16, threads), expected);
+    }
   }
 }
 
 // Levels at first lie together, and come apart in the order of their positions.
 TEST(Forest, PutsQuantilesWhereTheirSharesOfLabelsLieBelow) {
-  const MadeUpRows rows(8, 3000, Loss::quantile);
+  const SyntheticRows rows(8, 3000, Loss::quantile);
   const Forest forest = grown(rows, kNoRows, 60, 24, 1);
   ThreadPool pool(1);
   const BinnedRows binned(forest.columns, rows.data, rows.label, pool);
   std::vector<float> sums(binned.num_rows());
-  for (const Tree& tree : forest.trees) add_values(tree, binned, sums, pool);
+  for (const Tree& tree : forest.trees) add_tree(tree, binned, sums);
   const std::vector<double>& quantiles = rows.label.quantiles;
   std::vector<double> below(quantiles.size());
   for (std::size_t r = 0; r < rows.data.num_rows; ++r) {
@@ -192,7 +230,7 @@ std::vector<float> sums_of(const Forest& forest, const Dataset& data) {
   ThreadPool pool(1);
   const BinnedRows binned(forest.columns, data, Label(), pool);
   std::vector<float> sums(data.num_rows);
-  for (const Tree& tree : forest.trees) add_values(tree, binned, sums, pool);
+  for (const Tree& tree : forest.trees) add_tree(tree, binned, sums);
   return sums;
 }
 
@@ -202,7 +240,7 @@ bool asks_monotone_column(const Forest& forest, const Tree& tree) {
 }
 
 TEST(Forest, EndsWhereTheLossOfTheValidationRowsIsLeast) {
-  const MadeUpRows rows(6, 400), valid(7, 400);
+  const SyntheticRows rows(6, 400), valid(7, 400);
   const Forest best = grown(rows, valid.data, 200, 30, 1);
   const int end = static_cast<int>(best.trees.size());
   const double least = mean_square(valid, sums_of(best, valid.data));
@@ -216,7 +254,7 @@ TEST(Forest, EndsWhereTheLossOfTheValidationRowsIsLeast) {
 
 // So where a forest ends does not matter to what it was when it ended.
 TEST(Forest, ThatEndedIsTheForestOfSoManyTrees) {
-  const MadeUpRows rows(6, 400), valid(7, 400);
+  const SyntheticRows rows(6, 400), valid(7, 400);
   const Forest ended = grown(rows, valid.data, 200, 30, 1);
   const Forest other = grown(rows, kNoRows, static_cast<int>(ended.trees.size()), 30, 1);
   for (std::size_t t = 0; t < ended.trees.size(); ++t) {
@@ -228,14 +266,14 @@ TEST(Forest, ThatEndedIsTheForestOfSoManyTrees) {
 // Wherever the row stands, in whichever task: before finite ones, and after them.
 TEST(Forest, HasNoTreesWhereASlopeIsNoNumber) {
   for (const std::size_t row : {0, 5, 8191, 8192, 17'000, 19'999}) {
-    MadeUpRows rows(3, 20'000);
+    SyntheticRows rows(3, 20'000);
     rows.data.labels[row] = std::nan("");
     EXPECT_TRUE(grown(rows, kNoRows, 3, 4, 2).trees.empty()) << row;
   }
 }
 
 TEST(Forest, FadesTheTreesThatAskForMonotoneColumnsAndNoOthers) {
-  const MadeUpRows rows(3, 500);
+  const SyntheticRows rows(3, 500);
   const Forest before = grown(rows, kNoRows, 30, 4, 1), after = grown(rows, kNoRows, 40, 4, 1);
   int faded = 0, steady = 0;
   for (std::size_t t = 0; t < before.trees.size(); ++t) {
@@ -255,7 +293,7 @@ TEST(Forest, FadesTheTreesThatAskForMonotoneColumnsAndNoOthers) {
 // are the slopes that the trees before it leave as they are in this forest. All leaves share one
 // pull.
 TEST(Forest, EachTreeStepsFromTheSumOfThoseBeforeIt) {
-  const MadeUpRows rows(3, 2000);
+  const SyntheticRows rows(3, 2000);
   int tried = 0;
   for (int count = 20; count < 45; ++count) {
     Forest forest = grown(rows, kNoRows, count, 4, 1);
@@ -286,7 +324,7 @@ TEST(Forest, EachTreeStepsFromTheSumOfThoseBeforeIt) {
 
 // One row in forty has all claims: Newton steps would be as long as the ratio is large.
 TEST(Forest, LearnsCountsThatLieInFewRows) {
-  MadeUpRows rows(9, 4000);
+  SyntheticRows rows(9, 4000);
   rows.label.loss = Loss::poisson;
   rows.label.power = 1;
   for (std::size_t r = 0; r < rows.data.num_rows; ++r) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "boost/forest.h"
+#include "boost/tree_grower.h"
 #include "core/random.h"
 #include "espalier/error.h"
 #include "layers/trees.h"
@@ -77,7 +78,7 @@ NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) 
     needed.rest += static_cast<std::uint64_t>(threads) * 4 * sizeof(float) * kTile *
                    std::min(readings + trees, std::uint64_t{kMaxWires});
     if (!has_curvature(label))  // quantiles of leaves are those of copies
-      needed.rest += sizeof(Lack) * p.train.num_rows * label.num_levels();
+      needed.rest += sizeof(Residual) * p.train.num_rows * label.num_levels();
     constexpr std::uint64_t kBytesOfALeaf = 100, kCopies = 3;
     const std::uint64_t orders =
         std::min<std::uint64_t>(trees * leaf_pairs(leaves), kMaxLeafPairs) * sizeof(Order);

@@ -150,7 +150,7 @@ KeypointPlan keypoint_plan(const SettledOptions& options, const Architecture& ar
 // Whether trees may be grown beside the networks: why not, or an empty string.
 std::string no_trees_for(const Label& label, std::size_t rows, std::size_t many_rows) {
   if (label.has_many_classes()) return "not for classes without an order";
-  if (label.num_levels() > kMostBins) return fmt::format("only for at most {} levels", kMostBins);
+  if (label.num_levels() > kMaxBins) return fmt::format("only for at most {} levels", kMaxBins);
   if (rows * label.num_levels() >= many_rows)
     return fmt::format("only below {} rows{}", many_rows,
                        label.num_levels() > 1 ? ", each counted once a level" : "");

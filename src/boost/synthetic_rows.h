@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up rows that trees are tested on.
+// Synthetic rows that trees are tested on.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
+#include "core/math.h"
 #include "core/random.h"
 #include "data/dataset.h"
 #include "espalier/schema.h"
@@ -13,10 +15,10 @@
 
 namespace espalier {
 
-// A made-up table as networks read it: numbers with few and with many values, one of them with
-// missing cells, one monotone, and categories with few and with very many words.
-struct MadeUpRows {
-  explicit MadeUpRows(std::uint64_t seed, std::size_t count, Loss loss = Loss::squared_error) {
+// A dataset as networks read it: numbers with few and with many values, some of them with missing
+// values, some monotone, and features with few and with very many categories.
+struct SyntheticRows {
+  explicit SyntheticRows(std::uint64_t seed, std::size_t count, Loss loss = Loss::squared_error) {
     Random random(seed);
     wires = {{.monotone = true, .keypoints = 30},
              {.keypoints = 7, .learns_missing = true},
@@ -29,6 +31,7 @@ struct MadeUpRows {
     for (std::size_t r = 0; r < count; ++r) add(random);
     if (loss == Loss::quantile) label.quantiles = {0.1, 0.5, 0.9};
     if (loss == Loss::log_loss) make_grades();
+    if (loss == Loss::poisson || loss == Loss::gamma || loss == Loss::tweedie) make_amounts();
     label.offsets.assign(label.num_scores(), 0);
     if (label.num_levels() > 1)
       wires.push_back({.monotone = true, .keypoints = static_cast<int>(label.num_levels())});
@@ -38,6 +41,34 @@ struct MadeUpRows {
     label.ordered = true;
     label.classes = {"a", "b", "c", "d"};
     for (double& y : data.labels) y = std::clamp(std::floor(y), 0.0, 3.0);
+  }
+
+  // Counts, or amounts in units of 4; some of those of tweedie are 0.
+  void make_amounts() {
+    label.power = label.loss == Loss::poisson ? 1 : label.loss == Loss::gamma ? 2 : 1.4;
+    label.unit = label.loss == Loss::poisson ? 1 : 4;
+    for (double& y : data.labels) {
+      y = label.unit * portable_exp(std::min(0.4 * y, 3.0));
+      if (label.loss == Loss::poisson) y = std::floor(y);
+      if (label.loss == Loss::tweedie && y < 3) y = 0;
+    }
+  }
+
+  // A label with other units, and columns beside the features. Some rows weigh nothing.
+  void complicate(Random& random) {
+    label.scale = 0.5 + random.uniform();
+    for (double& offset : label.offsets) offset += random.uniform() - 0.5;
+    std::ranges::sort(label.offsets, std::greater());
+    if (label.loss == Loss::quantile) std::ranges::reverse(label.offsets);
+    const bool has_weight = random.below(2) == 0, has_offset = random.below(2) == 0;
+    for (std::size_t r = 0; r < data.num_rows; ++r) {
+      if (has_weight)
+        data.beside[Role::weight].push_back(static_cast<float>(random.below(4)) * 0.7f);
+      if (has_offset)
+        data.beside[Role::offset].push_back(static_cast<float>(random.uniform() - 0.5));
+      if (label.has_log_link())
+        data.beside[Role::exposure].push_back(static_cast<float>(0.1 + random.uniform()));
+    }
   }
 
   void add(Random& random) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "boost/tree.h"
+#include "boost/tree_grower.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "boost/made_up_rows.h"
+#include "boost/synthetic_rows.h"
 #include "core/effort.h"
 #include "core/thread_pool.h"
 #include "objective/loss.h"
@@ -16,36 +16,38 @@
 namespace espalier {
 namespace {
 
-// Among values that repeat, with weights and shares of their own.
-TEST(Tree, LeavesOfQuantilesHaveTheLeastLossOfTheirRows) {
+// Among values that repeat, with weights and quantiles of their own.
+TEST(TreeGrower, LeavesOfQuantilesHaveTheLeastLossOfTheirRows) {
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
-    const MadeUpRows rows(seed, 400);
+    const SyntheticRows rows(seed, 400);
     ThreadPool pool(2);
     const std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
     const BinnedRows binned(columns, rows.data, rows.label, pool);
     Random random(seed);
-    std::vector<Lack> lacks;
-    std::vector<Newton> newton;
+    std::vector<Residual> residuals;
+    std::vector<GradientPair> gradients;
     for (std::size_t r = 0; r < rows.data.num_rows; ++r) {
-      lacks.push_back({static_cast<float>(random.below(30)) - 12,
-                       static_cast<float>(0.1 + 0.8 * random.uniform()),
-                       static_cast<float>(1 + random.below(3))});
-      newton.push_back({static_cast<std::int32_t>(random.below(100)) - 50, 1});
+      residuals.push_back({static_cast<float>(random.below(30)) - 12,
+                           static_cast<float>(0.1 + 0.8 * random.uniform()),
+                           static_cast<float>(1 + random.below(3))});
+      gradients.push_back({static_cast<std::int32_t>(random.below(100)) - 50, 1});
     }
-    std::vector<std::size_t> asked;  // those whose leaves are not projected
+    std::vector<std::size_t> candidates;  // those whose leaves are not projected
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (!columns[c].monotone) asked.push_back(c);
+      if (!columns[c].monotone) candidates.push_back(c);
     }
     TreeGrower grower(columns, binned, pool);
     const Tree tree =
-        grower.grow(newton, asked, {.leaves = 16, .rate = 1, .pull = 1e-9, .lacks = lacks});
-    std::vector<float> values(lacks.size());
-    add_values(tree, binned, values, pool);
+        grower.grow(gradients, candidates,
+                    {.leaves = 16, .rate = 1, .score = {.l2 = 1e-9}, .residuals = residuals});
+    std::vector<float> values(residuals.size());
+    add_values(tree, binned, 0, values);
     const auto loss_at = [&](float leaf, double value) {
       double sum = 0;
-      for (std::size_t r = 0; r < lacks.size(); ++r) {
+      for (std::size_t r = 0; r < residuals.size(); ++r) {
         if (values[r] == leaf)
-          sum += lacks[r].weight * pinball_loss(lacks[r].share, lacks[r].value, value);
+          sum +=
+              residuals[r].weight * pinball_loss(residuals[r].quantile, residuals[r].value, value);
       }
       return sum;
     };
@@ -57,16 +59,16 @@ TEST(Tree, LeavesOfQuantilesHaveTheLeastLossOfTheirRows) {
   }
 }
 
-// Slopes and curvatures of some rows.
+// Gradients and hessians of some rows.
 struct Sums {
-  double slope = 0, curvature = 0;
+  double gradient = 0, hessian = 0;
 
-  double gain(double pull) const { return slope * slope / (curvature + pull); }
-  double step(double pull) const { return -slope / (curvature + pull); }
+  double gain(double l2) const { return gradient * gradient / (hessian + l2); }
+  double step(double l2) const { return -gradient / (hessian + l2); }
 };
 
-// Every question that there is about a number.
-std::vector<TreeSplit> all_questions(const std::vector<ColumnBins>& columns, std::size_t index) {
+// Every split on a column of numbers.
+std::vector<TreeSplit> all_splits(const std::vector<ColumnBins>& columns, std::size_t index) {
   std::vector<TreeSplit> all;
   const ColumnBins& column = columns[index];
   for (std::size_t cut = 0; cut < column.num_bins; ++cut) {
@@ -83,66 +85,66 @@ std::vector<TreeSplit> all_questions(const std::vector<ColumnBins>& columns, std
 struct SlowTree {
   explicit SlowTree(std::uint64_t seed) : rows(seed, 500) {
     for (const double y : rows.data.labels)
-      newton.push_back({static_cast<std::int32_t>(-1000 * y), 1000});
+      gradients.push_back({static_cast<std::int32_t>(-1000 * y), 1000});
   }
 
-  Tree grow(const std::vector<std::size_t>& asked, int leaves) {
+  Tree grow(const std::vector<std::size_t>& candidates, int leaves) {
     return TreeGrower(columns, binned, pool)
-        .grow(newton, asked, {.leaves = leaves, .rate = 1, .pull = kPull});
+        .grow(gradients, candidates, {.leaves = leaves, .rate = 1, .score = {.l2 = kL2}});
   }
 
   std::vector<Sums> sums_of(const Tree& tree) const {
     std::vector<Sums> sums(tree.values.size());
-    for (std::size_t r = 0; r < newton.size(); ++r) {
+    for (std::size_t r = 0; r < gradients.size(); ++r) {
       Sums& own = sums[tree.leaf(binned, r)];
-      own.slope += newton[r].slope;
-      own.curvature += newton[r].curvature;
+      own.gradient += gradients[r].gradient;
+      own.hessian += gradients[r].hessian;
     }
     return sums;
   }
 
   double gain_of(const Tree& tree) const {
     double gain = 0;
-    for (const Sums& own : sums_of(tree)) gain += own.gain(kPull);
+    for (const Sums& own : sums_of(tree)) gain += own.gain(kL2);
     return gain;
   }
 
-  // What a further question would add to that, at the leaf that gains most by it.
+  // What a further split would add to that, at the leaf that gains most by it.
   double gain_of(const Tree& tree, const TreeSplit& split) const {
     std::vector<std::array<Sums, 2>> leaves(tree.values.size());
-    for (std::size_t r = 0; r < newton.size(); ++r) {
-      const std::uint8_t answer = split.right[binned.column(split.column)[r]];
-      Sums& side = leaves[tree.leaf(binned, r)][answer];
-      side.slope += newton[r].slope;
-      side.curvature += newton[r].curvature;
+    for (std::size_t r = 0; r < gradients.size(); ++r) {
+      const std::uint8_t side_of_row = split.right[binned.column(split.column)[r]];
+      Sums& side = leaves[tree.leaf(binned, r)][side_of_row];
+      side.gradient += gradients[r].gradient;
+      side.hessian += gradients[r].hessian;
     }
     double most = 0;
     for (const auto& [left, right] : leaves) {
-      if (columns[split.column].monotone && left.step(kPull) > right.step(kPull)) continue;
-      const Sums both{left.slope + right.slope, left.curvature + right.curvature};
-      most = std::max(most, left.gain(kPull) + right.gain(kPull) - both.gain(kPull));
+      if (columns[split.column].monotone && left.step(kL2) > right.step(kL2)) continue;
+      const Sums both{left.gradient + right.gradient, left.hessian + right.hessian};
+      most = std::max(most, left.gain(kL2) + right.gain(kL2) - both.gain(kL2));
     }
     return most;
   }
 
-  static constexpr double kPull = 2000;
-  MadeUpRows rows;
+  static constexpr double kL2 = 2000;
+  SyntheticRows rows;
   ThreadPool pool{2};
   std::vector<ColumnBins> columns = fit_bins(rows.wires, rows.data, pool);
   BinnedRows binned{columns, rows.data, rows.label, pool};
-  std::vector<Newton> newton;
+  std::vector<GradientPair> gradients;
 };
 
-// One question after another, each the best of all, found by trying every one at every leaf.
-TEST(Tree, AsksWhatLowersTheLossMost) {
+// Split after split, each the best of all, found by trying every one at every leaf.
+TEST(TreeGrower, FindsTheSplitThatImprovesTheLossMost) {
   for (const std::uint64_t seed : {8, 9, 10}) {
     SlowTree slow(seed);
-    const std::vector<std::size_t> asked = {0, 1, 2, 5};  // numbers
+    const std::vector<std::size_t> candidates = {0, 1, 2, 5};  // numbers
     for (int leaves = 1; leaves < 9; ++leaves) {
-      const Tree before = slow.grow(asked, leaves), after = slow.grow(asked, leaves + 1);
+      const Tree before = slow.grow(candidates, leaves), after = slow.grow(candidates, leaves + 1);
       double most = 0;
-      for (const std::size_t c : asked) {
-        for (const TreeSplit& split : all_questions(slow.columns, c))
+      for (const std::size_t c : candidates) {
+        for (const TreeSplit& split : all_splits(slow.columns, c))
           most = std::max(most, slow.gain_of(before, split));
       }
       EXPECT_NEAR(slow.gain_of(after) - slow.gain_of(before), most, 1e-6 * most) << leaves;
@@ -150,19 +152,19 @@ TEST(Tree, AsksWhatLowersTheLossMost) {
   }
 }
 
-TEST(Tree, LeavesHaveTheStepOfTheirRows) {
+TEST(TreeGrower, LeavesHaveTheNewtonStepOfTheirRows) {
   for (const std::uint64_t seed : {8, 9, 10}) {
     SlowTree slow(seed);
     const Tree tree = slow.grow({1, 3, 4, 5}, 30);  // free ones, whose leaves are not projected
     const std::vector<Sums> sums = slow.sums_of(tree);
     ASSERT_EQ(sums.size(), 30u);
     for (std::size_t leaf = 0; leaf < sums.size(); ++leaf)
-      EXPECT_NEAR(tree.values[leaf], sums[leaf].step(SlowTree::kPull), 1e-5);
+      EXPECT_NEAR(tree.values[leaf], sums[leaf].step(SlowTree::kL2), 1e-5);
   }
 }
 
-// For all rows, not only those of the table: along monotone columns, in bins.
-TEST(Tree, NeverFallsAlongMonotoneColumns) {
+// For all combinations of bins, not only those of the training rows.
+TEST(TreeGrower, NeverDecreasesAlongMonotoneColumns) {
   for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(20, 5); ++seed) {
     SlowTree slow(seed);
     const Tree tree = slow.grow({0, 1, 2, 3, 4, 5}, 40);
