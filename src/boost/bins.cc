@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "boost/bin_kernels.h"
+
 namespace espalier {
 
 namespace {
@@ -157,32 +159,18 @@ void widen(std::vector<ColumnBins>& columns, const Dataset& data, ThreadPool& po
 
 }  // namespace
 
-// Counts the ends below each value, all but the last one. Sixteen values search together, without
-// branches, so that they do not wait for each other.
+// Of numbers: how many bins end below each value, the last one left out.
 void ColumnBins::find(std::span<const float> values, std::uint8_t* bins) const {
   if (is_category) {
     for (std::size_t r = 0; r < values.size(); ++r)
       bins[r] = of_code[std::min(static_cast<std::size_t>(values[r]), of_code.size() - 1)];
     return;
   }
-  constexpr std::size_t kTogether = 16;
-  const float* const ends = largest.data() + first_value();
-  for (std::size_t first = 0; first < values.size(); first += kTogether) {
-    const std::size_t count = std::min(kTogether, values.size() - first);
-    float own[kTogether] = {};
-    std::uint32_t below[kTogether] = {};
-    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(first), count, own);
-    for (std::size_t left = num_bins - first_value() - 1; left > 0;) {
-      const auto half = static_cast<std::uint32_t>((left + 1) / 2);
-      for (std::size_t i = 0; i < kTogether; ++i)
-        below[i] += ends[below[i] + half - 1] < own[i] ? half : 0;
-      left -= half;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      const bool is_missing = has_missing && own[i] < 0;
-      bins[first + i] = static_cast<std::uint8_t>(is_missing ? 0 : below[i] + first_value());
-    }
-  }
+  const std::size_t first = first_value();
+  BinEnds(std::span(largest).subspan(first, num_bins - first - 1)).count_below(values, bins);
+  if (!has_missing) return;
+  for (std::size_t r = 0; r < values.size(); ++r)
+    bins[r] = static_cast<std::uint8_t>(values[r] < 0 ? 0 : bins[r] + 1);
 }
 
 BinnedRows::BinnedRows(std::span<const ColumnBins> columns, const Dataset& data, const Label& label,

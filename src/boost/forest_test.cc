@@ -147,7 +147,7 @@ void expect_equal(const Forest& forest, const Forest& expected) {
 struct RandomForest {
   explicit RandomForest(std::uint64_t seed)
       : random(seed),
-        rows(seed, 1 + random.below(1500), kAllLosses[seed % std::size(kAllLosses)]),
+        rows(seed, 1 + random.below(800), kAllLosses[seed % std::size(kAllLosses)]),
         valid(seed + 1000, random.below(3) == 0 ? 0 : 1 + random.below(600), rows.label.loss) {
     if (random.below(2) == 0) {
       rows.complicate(random);
@@ -180,7 +180,7 @@ struct RandomForest {
 
 TEST(Forest, IsTheOneThatIsGrownPlainly) {
   std::size_t trees = 0;
-  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(100, 16); ++seed) {
+  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(70, 14); ++seed) {
     SCOPED_TRACE(seed);
     const RandomForest problem(seed);
     const Forest expected =

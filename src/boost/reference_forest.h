@@ -253,21 +253,21 @@ class ReferenceForest {
 
   Split best_split(const Sums& sums, const std::vector<std::uint32_t>& rows) const {
     Split best;
+    const GradientSums total = total_of(rows);
     for (const std::size_t c : candidates_) {
       const ColumnBins& column = columns_[c];
       std::vector<GradientSums> histogram(column.num_bins);
       for (const std::uint32_t row : rows) histogram[sums.bins.column(c)[row]] += rows_[row];
-      const std::vector<std::size_t> order = order_of(column, histogram, total_of(rows));
+      const std::vector<std::size_t> order = order_of(column, histogram, total);
       for (const bool missing_right : {false, true}) {
         if (missing_right && !column.has_missing) break;
-        for (std::size_t cut = 0; cut < order.size(); ++cut) {
-          TreeSplit split{.column = c, .right = std::vector<std::uint8_t>(column.num_bins)};
-          for (std::size_t k = cut; k < order.size(); ++k) split.right[order[k]] = 1;
-          if (column.has_missing) split.right[0] = missing_right ? 1 : 0;
-          GradientSums sides[2];
-          for (std::size_t b = 0; b < column.num_bins; ++b) sides[split.right[b]] += histogram[b];
-          const double own = gain_of(sides[0], sides[1], column.monotone);
-          if (own > best.gain) best = {own, std::move(split)};
+        GradientSums left = column.has_missing && !missing_right ? histogram[0] : GradientSums();
+        for (std::size_t cut = 0; cut < order.size(); left += histogram[order[cut++]]) {
+          const double own = gain_of(left, total - left, column.monotone);
+          if (own <= best.gain) continue;
+          best = {own, {.column = c, .right = std::vector<std::uint8_t>(column.num_bins)}};
+          for (std::size_t k = cut; k < order.size(); ++k) best.split.right[order[k]] = 1;
+          if (column.has_missing) best.split.right[0] = missing_right ? 1 : 0;
         }
       }
     }
