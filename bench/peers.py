@@ -46,6 +46,7 @@ class Data:
     """A table of bench/data as float32 arrays. Words become codes, missing cells NaN.
 
     parts: {"train": (x, y), "valid": ..., "test": ...}, those that there are; x: [rows][features]
+    exposures: {"train": ..., ...}, empty without such a column
     """
 
     def __init__(self, folder):
@@ -55,9 +56,12 @@ class Data:
         order = dict(rule.split("=", 1) for rule in options.get("order", []))
         frames = {part: pandas.read_csv(folder / f"{part}.csv", na_values="?")
                   for part in ("train", "valid", "test") if (folder / f"{part}.csv").exists()}
-        label = options["label"]
-        self.regression = options.get("task") == "regression"
-        self.features = [name for name in frames["train"] if name != label]
+        label, exposure = options["label"], options.get("exposure")
+        self.loss = options.get("loss")
+        self.regression = self.loss is not None or options.get("task") == "regression"
+        self.features = [name for name in frames["train"] if name not in (label, exposure)]
+        self.exposures = {part: frame[exposure].to_numpy("float32")
+                          for part, frame in frames.items() if exposure}
         self.words = {}  # of each category: the words that the training rows have
         for name in self.features:
             if name in order:

@@ -68,6 +68,13 @@ def cases_of(task, threads, rows):
         found = [main_table(), *(tables.make(name, TABLES) for name in ("california", "bank")
                                  if tables.published_files(name))]
         return [(table.name, [table, threads]) for table in found]
+    if task == "grow_trees":
+        cases = [(main_table(), 100, 31), (tables.make_simulated(5000, 9, TABLES), 100, 31),
+                 (tables.make_simulated(100000, 99, TABLES), 50, 63)]
+        if tables.published_files("fremtpl2"):
+            cases.insert(0, (tables.make_policies(TABLES), 100, 63))
+        return [(f"{folder.name}, {trees} trees of {leaves} leaves",
+                 [folder, trees, leaves, threads]) for folder, trees, leaves in cases]
     if task in ("predict_batch", "predict_one"):
         folder = main_model(threads)
         return [(f"{folder.name} 70x5D",
@@ -87,8 +94,8 @@ def cases_of(task, threads, rows):
     return [(f"S = {size}", [lattices_file(size), size]) for size in (5, 9)]
 
 
-TASKS = ("projection", "csv", "train_step", "time_to_quality", "predict_batch", "predict_one",
-         "explain", "memory", "python")
+TASKS = ("projection", "csv", "train_step", "grow_trees", "time_to_quality", "predict_batch",
+         "predict_one", "explain", "memory", "python")
 
 
 def median_of(lines):

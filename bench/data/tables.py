@@ -38,6 +38,7 @@ PUBLISHED = {
     "credit": ("gmsc/cs-training.csv.gz",),
     "california": ("california/cal_housing.csv.gz",),
     "bank": ("bank/bank.csv.gz",),
+    "fremtpl2": ("fremtpl2/fremtpl2.csv.gz",),
 }
 
 
@@ -131,7 +132,7 @@ def split(table, folder, seed=1):
 
 
 WRITERS = {"loans": write_loans, "rater": write_rater} | {
-    name: functools.partial(write_published, name=name) for name in PUBLISHED}
+    name: functools.partial(write_published, name=name) for name in PUBLISHED if name != "fremtpl2"}
 
 
 def make(name, parent):
@@ -151,6 +152,33 @@ def make_large(rows, parent):
         Path(parent).mkdir(parents=True, exist_ok=True)
         simulate(path, rows, 1, 9, 1)
     return path
+
+
+def make_simulated(rows, numbers, parent):
+    """A folder with so many training rows and nothing else: numbers, and a category."""
+    folder = Path(parent) / f"loans_{rows}_{numbers}"
+    if not (folder / "train.csv").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(HERE / "loans.json", folder / "options.json")
+        simulate(folder / "train.csv", rows, 1, numbers, 1)
+    return folder
+
+
+def make_policies(parent):
+    """A folder with all policies of freMTPL2 as training rows, with the usual caps."""
+    folder = Path(parent) / "fremtpl2"
+    if not (folder / "train.csv").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(HERE / "fremtpl2.json", folder / "options.json")
+        header, *rows = read_rows(published_files("fremtpl2")[0])
+        dropped = {header.index(name) for name in ("IDpol", "ClaimAmount")}
+        for name, most in (("ClaimNb", 4), ("Exposure", 1)):
+            column = header.index(name)
+            for row in rows:
+                row[column] = min(float(row[column]), most)
+        write_rows(folder / "train.csv", [[cell for i, cell in enumerate(row) if i not in dropped]
+                                          for row in (header, *rows)])
+    return folder
 
 
 if __name__ == "__main__":

@@ -61,7 +61,8 @@ NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) 
   constexpr std::uint64_t kSampled = 1'000'000, kBytesSampled = 16;
   needed.rest = 24 * kMegabyte + kMegabyte * static_cast<std::uint64_t>(threads) +
                 kBytesSampled * std::min<std::uint64_t>(kSampled, p.train.num_rows);
-  // Each leaf of a tree has a histogram of each column, 255 bins of 16 bytes. A forest has leaves
+  // Each leaf of a tree has a histogram of each column, 255 bins of 16 bytes, and each thread may add
+  // up one more. A forest has leaves
   // and questions, as an architecture, as text and as they are run, orders between leaves, and for
   // each question about words a table of answers, kept three times. When it is run, a thread has
   // four tiles of all it reads.
@@ -74,7 +75,7 @@ NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) 
       most_words = std::max<std::uint64_t>(most_words, feature.shares.size());
     const std::uint64_t questions = std::min<std::uint64_t>(trees * leaves, kMostParameters);
     const std::uint64_t readings = most_words > 0 ? questions : 3 * columns;
-    needed.rest += 255 * 16 * columns * leaves;
+    needed.rest += 255 * 16 * columns * (leaves + static_cast<std::uint64_t>(threads));
     needed.rest += static_cast<std::uint64_t>(threads) * 4 * sizeof(float) * kTile *
                    std::min(readings + trees, std::uint64_t{kMaxWires});
     if (!has_curvature(label))  // quantiles of leaves are those of copies
