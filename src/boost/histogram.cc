@@ -79,32 +79,32 @@ void HistogramBuilder::build(std::span<const std::uint32_t> rows,
   const auto threads = static_cast<std::size_t>(pool_.size());
   const std::size_t tasks =
       std::clamp<std::size_t>(rows.size() * layout_->num_columns() / kLeastWork, 1, threads);
-  if (tasks == 1) {
-    std::ranges::fill(histogram, GradientSums());
-    for (const BlockPart& part : parts_) add_rows(part, rows, histogram.data());
-    return;
-  }
-  const std::size_t pieces = (tasks + parts_.size() - 1) / parts_.size();
-  if (partial_.size() + 1 < pieces) partial_.resize(pieces - 1);
-  for (std::size_t p = 1; p < pieces; ++p) {
+  pieces_ = (tasks + parts_.size() - 1) / parts_.size();
+  if (partial_.size() + 1 < pieces_) partial_.resize(pieces_ - 1);
+  for (std::size_t p = 1; p < pieces_; ++p) {
     if (partial_[p - 1].size() < histogram.size()) partial_[p - 1].resize(histogram.size());
   }
-  pool_.run(static_cast<int>(pieces * parts_.size()), [&](int task) {
-    const std::size_t p = static_cast<std::size_t>(task) / parts_.size();
-    const BlockPart& part = parts_[static_cast<std::size_t>(task) % parts_.size()];
+  const auto add_piece = [&](std::size_t p, const BlockPart& part) {
     GradientSums* const to = p == 0 ? histogram.data() : partial_[p - 1].data();
     std::fill(to + layout_->offsets[part.first], to + layout_->offsets[part.last], GradientSums());
-    const std::size_t begin = rows.size() * p / pieces, end = rows.size() * (p + 1) / pieces;
+    const std::size_t begin = rows.size() * p / pieces_, end = rows.size() * (p + 1) / pieces_;
     add_rows(part, rows.subspan(begin, end - begin), to);
+  };
+  if (tasks == 1) {
+    for (const BlockPart& part : parts_) add_piece(0, part);
+    return;
+  }
+  pool_.run(static_cast<int>(pieces_ * parts_.size()), [&](int task) {
+    const auto t = static_cast<std::size_t>(task);
+    add_piece(t / parts_.size(), parts_[t % parts_.size()]);
   });
-  if (pieces == 1) return;
-  pool_.run(static_cast<int>(layout_->num_columns()), [&](int column) {
-    const auto c = static_cast<std::size_t>(column);
-    for (std::size_t p = 1; p < pieces; ++p) {
-      for (std::size_t b = layout_->offsets[c]; b < layout_->offsets[c + 1]; ++b)
-        histogram[b] += partial_[p - 1][b];
-    }
-  });
+}
+
+void HistogramBuilder::complete(std::size_t column, std::span<GradientSums> histogram) const {
+  for (std::size_t p = 1; p < pieces_; ++p) {
+    for (std::size_t b = layout_->offsets[column]; b < layout_->offsets[column + 1]; ++b)
+      histogram[b] += partial_[p - 1][b];
+  }
 }
 
 void HistogramBuilder::add_rows(const BlockPart& part, std::span<const std::uint32_t> rows,

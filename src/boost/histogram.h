@@ -52,8 +52,10 @@ class HistogramBuilder {
   /// For the calls of build that follow. gradients: of every row.
   void reset(const HistogramLayout& layout, std::span<const GradientPair> gradients);
 
-  /// Overwrites the histogram with the sums of some rows.
+  /// Overwrites the histogram with sums of the rows. Sums of some of the rows may lie elsewhere until
+  /// complete() has added them, for one candidate column after another or for several at a time.
   void build(std::span<const std::uint32_t> rows, std::span<GradientSums> histogram);
+  void complete(std::size_t column, std::span<GradientSums> histogram) const;
 
  private:
   // The candidate columns [first, last) of a block.
@@ -71,7 +73,8 @@ class HistogramBuilder {
   const HistogramLayout* layout_ = nullptr;
   std::span<const GradientPair> gradients_;
   std::vector<BlockPart> parts_;
-  std::vector<LargeVector<GradientSums>> partial_;  // of the second and further pieces of the rows
+  std::size_t pieces_ = 1;                          // of the rows, in the last build
+  std::vector<LargeVector<GradientSums>> partial_;  // of the second and further pieces
 };
 
 }  // namespace espalier

@@ -12,7 +12,11 @@ constexpr std::size_t kLeastRows = 16384;  // that are worth a task of their own
 
 }  // namespace
 
-void RowPartition::reset() { std::iota(rows_.begin(), rows_.end(), std::uint32_t{0}); }
+void RowPartition::reset() {
+  pool_.run_ranges(rows_.size(), 4 * kLeastRows, [&](std::size_t begin, std::size_t end) {
+    std::iota(rows_.data() + begin, rows_.data() + end, static_cast<std::uint32_t>(begin));
+  });
+}
 
 std::size_t RowPartition::divide(std::size_t begin, std::size_t end, const std::uint8_t* bins,
                                  const GoesRight& goes_right) {

@@ -73,6 +73,7 @@ void TreeGrower::plant() {
   root.histogram = histograms_.take();
   const std::span<GradientSums> histogram = histograms_[root.histogram];
   builder_.build(partition_.rows(root.begin, root.end), histogram);
+  for_columns([&](std::size_t c) { builder_.complete(c, histogram); });
   for (const GradientSums& bin : histogram.first(layout_.offsets[1])) root.total += bin;
   for_columns([&](std::size_t c) {
     found_[c][0] = best_split(columns_[layout_.columns[c]], histogram.data() + layout_.offsets[c],
@@ -117,6 +118,7 @@ void TreeGrower::find_splits(Leaf& small, Leaf& large) {
   const std::span<GradientSums> of_large = histograms_[large.histogram];
   builder_.build(partition_.rows(small.begin, small.end), of_small);
   for_columns([&](std::size_t c) {
+    builder_.complete(c, of_small);
     const std::size_t begin = layout_.offsets[c], end = layout_.offsets[c + 1];
     for (std::size_t b = begin; b < end; ++b) of_large[b] -= of_small[b];
     const ColumnBins& column = columns_[layout_.columns[c]];

@@ -62,7 +62,12 @@ ThreadPool::ThreadPool(int threads) {
   if (threads <= 0) threads = default_threads();
   try {
     workers_.reserve(static_cast<std::size_t>(threads) - 1);
-    while (size() < threads) workers_.emplace_back([this] { serve(); });
+    while (size() < threads) {
+      auto own = std::make_unique<Worker>();
+      own->index = static_cast<int>(workers_.size());
+      own->thread = std::thread([this, &own = *own] { serve(own); });
+      workers_.push_back(std::move(own));
+    }
   } catch (const std::system_error&) {
     // No more threads to be had: those that started will do.
   } catch (...) {
@@ -75,8 +80,8 @@ ThreadPool::~ThreadPool() { stop(); }
 
 void ThreadPool::stop() {
   stopping_ = true;
-  wake_sleepers();
-  for (std::thread& worker : workers_) worker.join();
+  wake_workers(static_cast<int>(workers_.size()));
+  for (const auto& worker : workers_) worker->thread.join();
 }
 
 void ThreadPool::run_job(const Job& job) {
@@ -85,8 +90,10 @@ void ThreadPool::run_job(const Job& job) {
   next_task_.store(0, std::memory_order_relaxed);
   const bool alone = workers_.empty() || job.num_tasks <= 1;
   if (!alone) {
+    const int wanted = std::min(job.num_tasks, size()) - 1;
+    wanted_ = wanted;
     gate_.fetch_add(kGeneration);
-    wake_sleepers();
+    wake_workers(wanted);
   }
   do_tasks();
   if (!alone) {
@@ -140,10 +147,10 @@ void ThreadPool::rethrow_error() {
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
-void ThreadPool::serve() {
+void ThreadPool::serve(Worker& own) {
   const DefaultFloats floats;
   std::uint64_t last_generation = 0;
-  while (wait_for_job(last_generation)) {
+  while (wait_for_job(own, last_generation)) {
     std::uint64_t gate = gate_.load();
     if (!is_open(gate) || !gate_.compare_exchange_strong(gate, gate + 1)) continue;
     last_generation = generation(gate);
@@ -152,29 +159,32 @@ void ThreadPool::serve() {
   }
 }
 
-bool ThreadPool::has_news(std::uint64_t last_generation) const {
+bool ThreadPool::has_news(const Worker& own, std::uint64_t last_generation) const {
   const std::uint64_t gate = gate_.load();
-  return stopping_ || (is_open(gate) && generation(gate) != last_generation);
+  return stopping_ || (is_open(gate) && generation(gate) != last_generation && own.index < wanted_);
 }
 
 // False when the pool ends.
-bool ThreadPool::wait_for_job(std::uint64_t last_generation) {
-  const auto news = [&] { return has_news(last_generation); };
+bool ThreadPool::wait_for_job(Worker& own, std::uint64_t last_generation) {
+  const auto news = [&] { return has_news(own, last_generation); };
   if (!spin_until(news)) {
     std::unique_lock lock(mutex_);
-    ++sleepers_;
-    wake_.wait(lock, news);
-    --sleepers_;
+    own.sleeps = true;
+    own.wake.wait(lock, news);
+    own.sleeps = false;
   }
   return !stopping_;
 }
 
-// The caller changes gate_ or stopping_ and then reads sleepers_; a worker raises sleepers_ and
-// then reads those: in sequentially consistent order, one of them notices the other.
-void ThreadPool::wake_sleepers() {
-  if (sleepers_ == 0) return;
-  { const std::lock_guard lock(mutex_); }
-  wake_.notify_all();
+// The caller changes gate_ or stopping_ and then reads `sleeps`; a worker sets `sleeps` and then
+// reads those: in sequentially consistent order, one of them notices the other.
+void ThreadPool::wake_workers(int count) {
+  for (int index = 0; index < count; ++index) {
+    Worker& worker = *workers_[static_cast<std::size_t>(index)];
+    if (!worker.sleeps) continue;
+    { const std::lock_guard lock(mutex_); }
+    worker.wake.notify_one();
+  }
 }
 
 }  // namespace espalier

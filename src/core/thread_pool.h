@@ -6,8 +6,9 @@
 //
 // Tasks are picked in order by whichever thread is free, so a result that must not depend on the
 // number of threads is kept per task. Starting a run allocates nothing and costs about a microsecond
-// while the workers are awake. A thread that waits, worker or caller, spins for some microseconds and
-// then sleeps.
+// while the workers are awake. A run with few tasks uses as few workers, always the same ones, and
+// leaves the others asleep. A thread that waits, worker or caller, spins for some microseconds and then
+// sleeps.
 #pragma once
 
 #include <algorithm>
@@ -66,16 +67,23 @@ class ThreadPool {
     int num_tasks = 0;
   };
 
+  struct Worker {
+    int index = 0;
+    std::atomic<bool> sleeps{false};
+    std::condition_variable wake;  // a job is there
+    std::thread thread;
+  };
+
   void run_job(const Job& job);
   void do_tasks();
   void keep_error(int index);
   void rethrow_error();
   void wait_for_workers();
   void leave();
-  void serve();
-  bool wait_for_job(std::uint64_t last_generation);
-  bool has_news(std::uint64_t last_generation) const;
-  void wake_sleepers();
+  void serve(Worker& own);
+  bool wait_for_job(Worker& own, std::uint64_t last_generation);
+  bool has_news(const Worker& own, std::uint64_t last_generation) const;
+  void wake_workers(int count);
   void stop();
 
   // The gate: the high half counts openings and closings (odd: open), the low half the workers
@@ -87,12 +95,11 @@ class ThreadPool {
   std::exception_ptr error_;
   int error_index_ = 0;
   std::mutex mutex_;              // of error_, error_index_ and the sleep
-  std::condition_variable wake_;  // workers: a job is there
   std::condition_variable left_;  // the caller: all workers have left the job
-  std::atomic<int> sleepers_{0};
+  std::atomic<int> wanted_{0};    // workers with a lower index have a job while the gate is open
   std::atomic<bool> caller_sleeps_{false};
   std::atomic<bool> stopping_{false};
-  std::vector<std::thread> workers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
 };
 
 }  // namespace espalier

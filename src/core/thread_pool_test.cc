@@ -7,8 +7,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <mutex>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -66,6 +68,22 @@ TEST_P(ThreadPoolOfSize, RethrowsTheErrorOfTheLowestTask) {
     int calls = 0;
     pool.run(1, [&](int) { ++calls; });
     EXPECT_EQ(calls, 1) << "the pool works on after an error";
+  }
+}
+
+TEST(ThreadPool, RunsFewTasksOnAsFewThreads) {
+  ThreadPool pool(8);
+  for (const int num_tasks : {2, 3}) {
+    std::mutex mutex;
+    std::set<std::thread::id> seen;
+    for (int round = 0; round < 300; ++round) {
+      pool.run(num_tasks, [&](int) {
+        std::this_thread::yield();
+        const std::lock_guard lock(mutex);
+        seen.insert(std::this_thread::get_id());
+      });
+    }
+    EXPECT_LE(seen.size(), static_cast<std::size_t>(num_tasks));
   }
 }
 
