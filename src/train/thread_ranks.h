@@ -5,7 +5,7 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -27,24 +27,31 @@ class MeetingPlace {
 
   /// Waits for all; throws if one of them has left.
   void meet() {
-    const int round = round_;
+    std::unique_lock lock(mutex_);
     if (++waiting_ == static_cast<int>(sent.size())) {
       waiting_ = 0;
       ++round_;
+      changed_.notify_all();
+      return;
     }
-    while (round_ == round) {
-      if (left_) throw std::runtime_error("another rank has left");
-      std::this_thread::yield();
-    }
+    const int round = round_;
+    changed_.wait(lock, [&] { return round_ != round || left_; });
+    if (round_ == round) throw std::runtime_error("another rank has left");
   }
 
-  void leave() { left_ = true; }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    left_ = true;
+    changed_.notify_all();
+  }
 
   std::vector<Messages> sent;  // one a rank
 
  private:
-  std::atomic<int> waiting_ = 0, round_ = 0;
-  std::atomic<bool> left_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int waiting_ = 0, round_ = 0;
+  bool left_ = false;
 };
 
 class ThreadRanks : public Ranks {
