@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "espalier/metrics.h"
 #include "espalier/model.h"
+#include "files.h"
 #include "flags.h"
 #include "output.h"
 
@@ -20,6 +21,7 @@ struct Flags {
 
 int run(const Flags& flags) {
   check_table_flags(flags.csv);
+  check_files({.inputs = {{"the model", flags.model}}, .datasets = {{"the data", flags.table}}});
   const Model model = Model::load(flags.model);
   const Table table = read_csv(flags.table, model.csv_options(flags.csv, Reading::labelled));
   for (const std::string& warning : model.warnings(table)) tell("espalier: warning: " + warning);

@@ -4,7 +4,6 @@
 #include "espalier/explain.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -13,6 +12,7 @@
 #include "commands.h"
 #include "espalier/outputs.h"
 #include "espalier/predictor.h"
+#include "files.h"
 #include "flags.h"
 #include "output.h"
 #include "progress.h"
@@ -232,10 +232,11 @@ void check_output(const Flags& flags, const Label& label) {
 
 int run(const Flags& flags) {
   check_table_flags(flags.csv);
-  check_outputs(
-      std::array{NamedFile{"-o", flags.output}},
-      std::array{NamedFile{"the model", flags.model}, NamedFile{"the table", flags.table},
-                 NamedFile{"--baseline", flags.baseline}, NamedFile{"--reasons", flags.reasons}});
+  check_files({.outputs = {{"-o", flags.output}},
+               .inputs = {{"the model", flags.model}},
+               .datasets = {{"the data", flags.table},
+                            {"the data of --baseline", flags.baseline},
+                            {"the file of --reasons", flags.reasons}}});
   const Model model = Model::load(flags.model);
   const Label& label = model.schema().label;
   check_output(flags, label);

@@ -4,9 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "commands.h"
+#include "files.h"
 #include "flags.h"
 #include "output.h"
 
@@ -40,9 +39,9 @@ Json json_of(const Model& model, const ExportedHeader& header) {
 }
 
 void write_header(const Flags& flags) {
-  check_outputs(std::array{NamedFile{"-o", flags.output},
-                           NamedFile{"the file of its numbers", numbers_path(flags.output)}},
-                std::array{NamedFile{"the model", flags.model}});
+  check_files(
+      {.outputs = {{"-o", flags.output}, {"the file of its numbers", numbers_path(flags.output)}},
+       .inputs = {{"the model", flags.model}}});
   const Model model = Model::load(flags.model);
   const ExportedHeader header = export_header(model, flags.output, flags.header);
   if (flags.json) {
@@ -56,8 +55,7 @@ void write_header(const Flags& flags) {
 void write_onnx(const Flags& flags) {
   if (!flags.header.name_space.empty())
     throw Error(ErrorKind::argument, "--namespace: an ONNX file has none; wanted with --to header");
-  check_outputs(std::array{NamedFile{"-o", flags.output}},
-                std::array{NamedFile{"the model", flags.model}});
+  check_files({.outputs = {{"-o", flags.output}}, .inputs = {{"the model", flags.model}}});
   const Model model = Model::load(flags.model);
   const ExportedOnnx onnx = export_onnx(model, flags.output);
   if (flags.json) {

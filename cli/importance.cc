@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "espalier/explain.h"
 #include "espalier/text.h"
+#include "files.h"
 #include "flags.h"
 #include "output.h"
 #include "progress.h"
@@ -73,6 +74,9 @@ Json json_of(const Importance& importance) {
 
 int run(Flags flags) {
   check_table_flags(flags.csv);
+  check_files(
+      {.inputs = {{"the model", flags.model}},
+       .datasets = {{"the data", flags.table}, {"the data of --baseline", flags.baseline}}});
   const Model model = Model::load(flags.model);
   flags.options.baseline = read_baseline(model, flags.baseline, flags.csv);
   const Table table = read_csv(flags.table, model.csv_options(flags.csv, Reading::labelled));

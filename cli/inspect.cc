@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "espalier/model.h"
 #include "espalier/report.h"
+#include "files.h"
 #include "output.h"
 
 namespace espalier {
@@ -14,6 +15,7 @@ struct Flags {
 };
 
 int run(const Flags& flags) {
+  check_files({.inputs = {{"the model", flags.model}}});
   const Model model = Model::load(flags.model);
   print(flags.json ? inspect_json(model) + "\n" : inspect_text(model));
   return 0;

@@ -2,13 +2,11 @@
 #include "output.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <iostream>
 
 #include "espalier/csv.h"
@@ -19,20 +17,6 @@
 
 namespace espalier {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::string folder_of(const std::string& path) {
-  const std::string folder = fs::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
-}
-
-// An OutputFile writes a device or a pipe straight, and a plain file through its folder.
-bool replaceable(const std::string& path) {
-  std::error_code ignored;
-  const fs::file_type type = fs::symlink_status(path, ignored).type();
-  return type == fs::file_type::not_found || type == fs::file_type::regular;
-}
 
 // Writes to a file, which a signal leaves as it was, or, for "-", to standard output.
 // fill(write) gives the text to write(), piece by piece.
@@ -52,37 +36,6 @@ void write_output(const std::string& path, Fill fill) {
   });
   fill([&file](std::string_view text) { file.write(text); });
   file.close();
-}
-
-void require_writable(const std::string& path) {
-  const auto fail = [&path](const std::string& what) {
-    throw Error(ErrorKind::file, fmt::format("{}: cannot be written: {}", path, what));
-  };
-  std::error_code ignored;
-  const std::string folder = folder_of(path);
-  if (!fs::is_directory(folder, ignored)) fail(fmt::format("there is no folder '{}'", folder));
-  if (fs::is_directory(path, ignored)) fail("it is a directory");
-  const std::string& changed = replaceable(path) ? folder : path;
-  if (::access(changed.c_str(), W_OK) != 0) {
-    fail(fmt::format("'{}': {}", changed, std::strerror(errno)));
-  }
-}
-
-// Whether two names lead to one plain file, be it there already or not. Devices and pipes may well
-// be read and written.
-bool are_same_file(const std::string& a, const std::string& b) {
-  std::error_code ignored;
-  if (b.empty()) return false;
-  const fs::path paths[] = {a, b == "-" ? "/dev/stdin" : b};
-  for (const fs::path& path : paths) {
-    if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return false;
-  }
-  if (fs::equivalent(paths[0], paths[1], ignored)) return true;
-  const auto settled = [&](const fs::path& path) {
-    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
-  };
-  const fs::path path = settled(paths[0]);  // empty if there can be no such file
-  return !path.empty() && path == settled(paths[1]);
 }
 
 }  // namespace
@@ -151,21 +104,6 @@ void print(std::string_view text) { write_text(text, "-"); }
 void print_json(const Json& json) { print(json.dump(2) + '\n'); }
 
 void print_json_line(const Json& json) { print(json.dump() + '\n'); }
-
-void check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const NamedFile& output = outputs[i];
-    if (output.path.empty() || output.path == "-") continue;
-    require_writable(output.path);
-    for (const auto& others : {inputs, outputs.first(i)}) {
-      for (const NamedFile& other : others) {
-        if (!are_same_file(output.path, other.path)) continue;
-        throw Error(ErrorKind::argument, fmt::format("{}: '{}' is {}; wanted a file of its own",
-                                                     output.what, output.path, other.what));
-      }
-    }
-  }
-}
 
 void write_table(const Table& table, const std::string& path) {
   write_output(path, [&table](const auto& write) { write_csv(table, write); });

@@ -37,17 +37,6 @@ void print_json(const Json& json);
 /// All of it on one line: tables would have a line per cell.
 void print_json_line(const Json& json);
 
-/// A file of a command, and what it is to it: {"-o", "model.esp"}, {"the table", "loans.csv"}.
-struct NamedFile {
-  std::string what;
-  std::string path;  // empty: there is none; "-" is standard input or output
-};
-
-/// Every command that writes files asks this before its work. Throws Error (file) for an output
-/// that cannot become a file (its folder is absent or not writable, it is a directory), and Error
-/// (argument) for one that is an input or another output, whatever link leads to it.
-void check_outputs(std::span<const NamedFile> outputs, std::span<const NamedFile> inputs);
-
 /// Writes a table as CSV to a file, which appears only when it is complete, or, for "-", to
 /// standard output. Throws Error (file).
 void write_table(const Table& table, const std::string& path);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // espalier predict MODEL TABLE: a header and one line per row, the prediction last.
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 
 #include "commands.h"
 #include "espalier/model.h"
 #include "espalier/outputs.h"
+#include "files.h"
 #include "flags.h"
 #include "output.h"
 
@@ -121,9 +121,9 @@ Json to_json(const Flags& flags, const Table& out) {
 
 int run(const Flags& flags) {
   check_table_flags(flags.csv);
-  check_outputs(
-      std::array{NamedFile{"-o", flags.output}},
-      std::array{NamedFile{"the model", flags.model}, NamedFile{"the table", flags.table}});
+  check_files({.outputs = {{"-o", flags.output}},
+               .inputs = {{"the model", flags.model}},
+               .datasets = {{"the data", flags.table}}});
   const Model model = Model::load(flags.model);
   if (flags.rate && !model.schema().beside.contains(Role::exposure))
     throw Error(ErrorKind::argument, "--rate: the model was trained without an exposure");

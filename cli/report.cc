@@ -2,11 +2,10 @@
 // espalier report MODEL TABLE -o FILE: a model and a table as one page for people.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "commands.h"
 #include "espalier/model.h"
 #include "espalier/page.h"
+#include "files.h"
 #include "flags.h"
 #include "output.h"
 #include "progress.h"
@@ -37,9 +36,9 @@ CsvOptions reading(const Flags& flags, const Model& model) {
 
 int run(Flags flags) {
   check_table_flags(flags.csv);
-  check_outputs(
-      std::array{NamedFile{"-o", flags.output}},
-      std::array{NamedFile{"the model", flags.model}, NamedFile{"the table", flags.table}});
+  check_files({.outputs = {{"-o", flags.output}},
+               .inputs = {{"the model", flags.model}},
+               .datasets = {{"the data", flags.table}}});
   if (flags.json && flags.output == "-")
     throw Error(ErrorKind::argument, "-o: the page and --json cannot both be standard output");
   const Model model = Model::load(flags.model);

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 
@@ -12,6 +11,7 @@
 #include "espalier/error.h"
 #include "espalier/tune.h"
 #include "espalier/version.h"
+#include "files.h"
 #include "flags.h"
 #include "output.h"
 #include "progress.h"
@@ -105,9 +105,11 @@ std::string program_sum() {
   }
 }
 
+std::string folder_of_runs(const Flags& flags) { return flags.output + ".runs"; }
+
 // Finished runs are kept beside a report that is a file.
 Records open_records(const Flags& flags, const Sums& sums) {
-  const std::string folder = flags.output == "-" ? "" : flags.output + ".runs";
+  const std::string folder = flags.output == "-" ? "" : folder_of_runs(flags);
   Records records(folder, {{"version", kVersion},
                            {"program", program_sum()},
                            {"table", flags.table},
@@ -153,9 +155,10 @@ int run(const Flags& flags) {
   if (budget.trials == 0) budget.trials = flags.full ? kFullTrials : kTrials;
   if (budget.confirm == kByScale) budget.confirm = flags.full ? kFullConfirm : 0;
   const std::vector<std::string> files = find_files(experiment);
-  std::vector<NamedFile> inputs;
-  for (const std::string& file : files) inputs.push_back({"a file of the data", file});
-  check_outputs(std::array{NamedFile{"-o", flags.output}}, inputs);
+  CommandFiles paths{.outputs = {{"-o", flags.output}}};
+  for (const std::string& file : files) paths.inputs.push_back({"a file of the data", file});
+  if (flags.output != "-") paths.folders = {{"the folder of finished runs", folder_of_runs(flags)}};
+  check_files(paths);
   const Sums sums = sums_of(experiment, files);
   refuse_or_warn(experiment, sums, flags.other_data);
   const Data data = experiment.read(files, flags.full ? Scale::full : Scale::quick);

@@ -2,9 +2,8 @@
 // espalier simulate: a made-up table whose true risk is known and monotone.
 #include "espalier/simulate.h"
 
-#include <array>
-
 #include "commands.h"
+#include "files.h"
 #include "flags.h"
 #include "output.h"
 
@@ -41,7 +40,7 @@ Json to_json(const Flags& flags) {
 }
 
 int run(const Flags& flags) {
-  check_outputs(std::array{NamedFile{"-o", flags.output}}, {});
+  check_files({.outputs = {{"-o", flags.output}}});
   if (flags.output != "-" || !flags.json) write(flags);
   if (flags.json) print_json_line(to_json(flags));
   return 0;

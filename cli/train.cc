@@ -35,17 +35,20 @@ TrainResult train_with_progress(const Flags& flags, TrainingTables& tables, Prog
   return train(std::move(tables.train), flags.training.options, control);
 }
 
-// The file that the library keeps in the folder; a folder that is still to be made has none.
-NamedFile checkpoint_file(const std::string& folder) {
+// What is written besides the model. A folder of checkpoints that is still to be made has no file.
+CommandFiles files_of(const Flags& flags) {
+  const std::string& checkpoint = flags.control.checkpoint;
+  CommandFiles files{.folders = {{"--cache", flags.disk.cache}, {"--checkpoint", checkpoint}}};
   std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored)) return {};
-  return {"--checkpoint", (std::filesystem::path(folder) / "checkpoint").string()};
+  if (std::filesystem::is_directory(checkpoint, ignored))
+    files.outputs = {{"--checkpoint", (std::filesystem::path(checkpoint) / "checkpoint").string()}};
+  return files;
 }
 
 int run(Flags& flags) {
   TrainingFlags& training = flags.training;
   const std::string& checkpoint = flags.control.checkpoint;
-  settle_training_flags(training, checkpoint_file(checkpoint));
+  settle_training_flags(training, files_of(flags));
   ProgressBar bar(training.talk());
   StopOnSignal stop("the best model so far", [&](const std::string& line) {
     if (training.is_first()) bar.say(line);

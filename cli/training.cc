@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -29,14 +28,17 @@ void apply_config(TrainOptions& options, const std::string& path) {
   apply_json(options, text.str(), path);
 }
 
-// data/loan.csv.gz -> loan.esp in the current folder
+// data/loan.csv.gz -> loan.esp in the current folder; a folder has its own name, . and .. too
 std::string default_output(const std::string& table) {
   if (table == "-" || table.find_first_of("*?[") != table.npos || table.starts_with('@'))
     return "model.esp";
-  std::filesystem::path name = std::filesystem::path(table).filename();
-  if (name.empty()) name = std::filesystem::path(table).parent_path().filename();  // loans/
+  const std::filesystem::path path = std::filesystem::absolute(table).lexically_normal();
+  std::filesystem::path name =
+      path.has_filename() ? path.filename() : path.parent_path().filename();
   if (name.extension() == ".gz") name = name.stem();
-  return name.stem().string() + ".esp";
+  std::string stem = name.stem().string();
+  stem.erase(0, stem.find_first_not_of('.'));  // the model is no hidden file
+  return (stem.empty() ? "model" : stem) + ".esp";
 }
 
 // The same columns with the same types as the training rows.
@@ -121,7 +123,7 @@ void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& 
   add_fields(app, flags.options, "Training");
 }
 
-void settle_training_flags(TrainingFlags& flags, const NamedFile& other) {
+void settle_training_flags(TrainingFlags& flags, CommandFiles files) {
   flags.ranks = join_ranks();
   if (!flags.is_first()) {
     flags.quiet = true;
@@ -145,10 +147,10 @@ void settle_training_flags(TrainingFlags& flags, const NamedFile& other) {
   validate(flags.options);
   flags.csv.threads = flags.options.threads;
   if (!flags.is_first()) return;
-  check_outputs(std::array{NamedFile{"-o", flags.output}, other},
-                std::array{NamedFile{"the table", flags.table},
-                           NamedFile{"the table of --valid", flags.valid},
-                           NamedFile{"the configuration", flags.config}});
+  files.outputs.insert(files.outputs.begin(), {"-o", flags.output});
+  files.inputs = {{"the file of --config", flags.config}};
+  files.datasets = {{"the training data", flags.table}, {"the data of --valid", flags.valid}};
+  check_files(files);
 }
 
 SignalAnswer::Answer StopOnSignal::answer() {

@@ -14,6 +14,7 @@
 #include "espalier/csv.h"
 #include "espalier/ranks.h"
 #include "espalier/train.h"
+#include "files.h"
 #include "output.h"
 #include "progress.h"
 #include "signals.h"
@@ -40,9 +41,9 @@ struct TrainingFlags {
 /// `line` is what --verbose prints one line of.
 void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& line);
 
-/// Joins other ranks; names the output after the table if nobody did. Throws Error for flags that do not fit together
-/// and for a model that could not be saved. `other` is one more file that the command writes.
-void settle_training_flags(TrainingFlags& flags, const NamedFile& other);
+/// Joins other ranks; names the output after the data if nobody did. Throws Error for flags that do not
+/// fit together and for a model that could not be saved. `files` has what the command writes besides.
+void settle_training_flags(TrainingFlags& flags, CommandFiles files);
 
 /// The training rows, in memory or on disk, and those of --valid, with the same columns and types; the
 /// second is empty without --valid. Where rows are divided and many, ranks read their own.

@@ -180,7 +180,7 @@ int run(Flags& flags) {
   TrainingFlags& training = flags.training;
   if (flags.results == "-")
     throw Error(ErrorKind::argument, "--results: standard output cannot be read back, name a file");
-  settle_training_flags(training, {"--results", flags.results});
+  settle_training_flags(training, {.outputs = {{"--results", flags.results}}});
   flags.tune.search = joined_in_brackets(flags.tune.search);
   validate(flags.tune);
   Board board(training.talk(), flags.tune);

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "espalier/certificate.h"
 #include "espalier/text.h"
+#include "files.h"
 #include "flags.h"
 #include "output.h"
 #include "progress.h"
@@ -56,6 +57,7 @@ std::string proof_text(const Certificate& proof) {
 }
 
 int run(Flags flags) {
+  check_files({.inputs = {{"the model", flags.model}}});
   CountBar bar("pairs", flags.options.pairs);
   flags.options.progress = [&bar](std::size_t pairs) { bar.show(pairs); };
   const Certificate proof = verify_file(flags.model, flags.options);

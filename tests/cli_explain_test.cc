@@ -131,7 +131,7 @@ TEST_F(CliExplain, ErrorsSayWhatIsWrong) {
       {"explain loans.esp rows.csv --adverse up", 2, "'up' is not one of either, higher, lower"},
       {"explain loans.esp rows.csv --keep score", 2, "--keep: 'score' is"},
       {"explain loans.esp rows.csv --permutations 2", 2, "from 4 to"},
-      {"explain loans.esp rows.csv -o rows.csv", 2, "is the table"},
+      {"explain loans.esp rows.csv -o rows.csv", 2, "is the data"},
       {"importance loans.esp no_income.csv", 1, "no_income.csv"},
       {"importance loans.esp rows.csv --metric rmse", 2, "rmse"},
       {"importance loans.esp rows.csv --repeats 0", 2, "'0' is not a whole number from 1"},

@@ -53,9 +53,9 @@ struct CsvOptions {
 };
 
 /// Reads a table. `path` may be "-" for standard input; gzip is recognised by its first bytes. A folder
-/// stands for all its files but those whose names begin with . or _, and a path with * ? or [ that is
-/// no file for all that match it, both in the order of their names; @LIST stands for the files that the
-/// lines of LIST name. They must have the same columns.
+/// stands for all its files but models (.esp) and those whose names begin with . or _, and a path with
+/// * ? or [ that is no file for all that match it, both in the order of their names; @LIST stands for
+/// the files that the lines of LIST name. They must have the same columns.
 ///
 /// A column is a number column if each of its cells is a number or missing, else a category column.
 /// It has doubles besides its floats where those blur its numbers (floats_blur).
@@ -92,6 +92,14 @@ class CsvPieces {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// The files that a path of read_csv stands for, and LIST itself of @LIST. Throws Error (file) if it
+/// stands for none.
+std::vector<std::string> data_files(const std::string& path);
+
+/// Whether a path of read_csv that is a folder or a pattern stands for a file of this name, if there
+/// is one.
+bool would_be_data_file(const std::string& path, const std::string& file);
 
 /// About how many bytes of text a path of read_csv stands for: the sizes of its files, six times those
 /// of gzip; 0 for standard input.

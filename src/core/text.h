@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The characters of UTF-8, and the word somebody probably meant, for error messages.
+// The characters of UTF-8, byte order marks, and the word somebody probably meant, for error messages.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +34,13 @@ inline LeadingUtf8 leading_utf8(std::string_view text) {
     if (i == text.size() || byte(i) < low || byte(i) > high) return {i, false};
   }
   return {length, true};
+}
+
+// A text without the byte order mark that some editors put in front of UTF-8.
+inline std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  return text;
 }
 
 // Whether the bytes are well-formed UTF-8.

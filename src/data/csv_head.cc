@@ -21,8 +21,7 @@ struct Skipped {
 };
 
 Skipped skip_lines(std::string_view text, int wanted) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text = without_byte_order_mark(text);
   int line = 0;
   for (; line < wanted && !text.empty(); ++line) {
     const std::size_t at = std::min(text.find_first_of("\r\n"), text.size() - 1);
