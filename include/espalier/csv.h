@@ -109,7 +109,7 @@ std::uint64_t text_bytes(const std::string& path);
 /// memory does not grow with them. The text is read once, or twice where a column shows its first word
 /// late. A folder that keeps tables is asked first: if it has this one, and neither the files nor the
 /// options have changed, no text is read. Throws as read_csv does, and Error (file) if the folder
-/// cannot be written or a file changes while it is read. A process makes one call at a time for a
+/// cannot be written or a file changes while it is read. Any number of threads and processes may share a
 /// folder. Pieces have about that many bytes of text, 0 chooses; memory for some of them is taken.
 Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const DiskFolder& to,
                        std::size_t piece_bytes = 0);

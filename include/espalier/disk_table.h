@@ -20,8 +20,8 @@ struct DiskFolder {
   bool keeps = false;  ///< for later runs; else nothing is left when the table is gone
 };
 
-/// Makes a table of pieces of rows, in memory that does not grow with them. A process makes one table
-/// at a time in a folder that keeps tables.
+/// Makes a table of pieces of rows, in memory that does not grow with them. Any number of threads and
+/// processes may share a folder.
 class DiskTableWriter {
  public:
   /// `name` is that of the table. A folder that keeps it keeps it under that name, for

@@ -97,7 +97,7 @@ def _dataset_of(path: Any, place: str) -> Any:
 
 
 def files_text(path: Any) -> str:
-    """The files of a path with their sizes and times, which change if they do."""
+    """The files of a path with their inodes, sizes and times, which change if the files do."""
     name = os.path.abspath(os.fspath(path))
     files = [name] if not os.path.isdir(name) else sorted(
         os.path.join(folder, file) for folder, _, found in os.walk(name) for file in found)
@@ -107,7 +107,8 @@ def files_text(path: Any) -> str:
             status = os.stat(file)
         except OSError as error:
             raise _core.Error(f"cannot read {file}: {error.strerror}") from None
-        parts.append(f"{file}\0{status.st_size}\0{status.st_mtime_ns}")
+        parts.append(f"{file}\0{status.st_ino}\0{status.st_size}\0{status.st_mtime_ns}\0"
+                     f"{status.st_ctime_ns}")
     return "\0".join(parts)
 
 

@@ -66,6 +66,22 @@ bool is_running(pid_t process) {
   return process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH);
 }
 
+// Whether whoever made a temporary entry is gone. A number says this of the processes that this one
+// sees; those of other containers may have the same numbers, and hold a lock.
+bool is_stale(const std::filesystem::path& path, pid_t maker) {
+  if (is_running(maker)) return false;
+  const Descriptor entry(path, O_RDONLY | O_NONBLOCK);
+  return entry.is_open() && ::flock(entry.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+// Locks a new temporary entry. False if another process took it for a stale one and deleted it before
+// that. File systems without locks have none.
+bool hold(const Descriptor& entry) {
+  struct stat status;
+  retry([&] { return ::flock(entry.get(), LOCK_SH); });
+  return ::fstat(entry.get(), &status) != 0 || status.st_nlink > 0;
+}
+
 std::filesystem::path folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   return folder.empty() ? "." : folder;
@@ -85,7 +101,8 @@ std::pair<Descriptor, std::string> make_temporary(const std::filesystem::path& f
     const std::string path =
         folder / fmt::format("{}{}-{}{}", kTemporaryPrefix, ::getpid(), attempt, kTemporarySuffix);
     Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (file.is_open() || errno != EEXIST) return {std::move(file), path};
+    if (!file.is_open() && errno != EEXIST) return {std::move(file), path};
+    if (file.is_open() && hold(file)) return {std::move(file), path};
   }
 }
 
@@ -237,9 +254,40 @@ void remove_stale_temporaries(const std::string& folder) {
   for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
        entry.increment(failure)) {
     const pid_t maker = maker_of(entry->path().filename().native());
-    if (maker > 0 && !is_running(maker)) stale.push_back(entry->path());
+    if (maker > 0 && is_stale(entry->path(), maker)) stale.push_back(entry->path());
   }
   for (const std::filesystem::path& path : stale) std::filesystem::remove_all(path, failure);
+}
+
+TemporaryEntry::TemporaryEntry(const std::string& folder) {
+  for (int attempt = 0;; ++attempt) {
+    path_ = std::filesystem::path(folder) /
+            fmt::format("{}{}-t{}{}", kTemporaryPrefix, ::getpid(), attempt, kTemporarySuffix);
+    if (::mkdir(path_.c_str(), 0777) == 0) {
+      lock_.emplace(path_.string(), O_RDONLY | O_DIRECTORY);
+      if (lock_->is_open() && hold(*lock_)) return;
+    } else if (errno != EEXIST) {
+      throw_file_error("write", std::exchange(path_, {}).string(), errno);
+    }
+  }
+}
+
+TemporaryEntry::~TemporaryEntry() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+// A folder replaces an empty one only. What stands in its place is moved into a temporary one first;
+// where another process is faster, its folder is moved away in turn.
+void TemporaryEntry::rename_to(const std::string& name) {
+  while (::rename(path_.c_str(), name.c_str()) != 0) {
+    if (errno == ENOTDIR && ::unlink(name.c_str()) == 0) continue;
+    if (errno != ENOTEMPTY && errno != EEXIST) throw_file_error("write", name, errno);
+    const TemporaryEntry old(path_.parent_path().string());
+    if (::rename(name.c_str(), old.path().c_str()) != 0 && errno != ENOENT)
+      throw_file_error("write", name, errno);
+  }
+  path_.clear();
 }
 
 LineLog::LineLog(const std::string& path)

@@ -5,11 +5,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "core/descriptor.h"
 
 namespace espalier {
 
@@ -63,9 +67,31 @@ void write_file_atomically(const std::string& path, std::string_view bytes);
 // Adds bytes to the end of a file, which is made if it is not there. Throws Error (file).
 void append_to_file(const std::string& path, std::string_view bytes);
 
-// Deletes the temporary files and folders of processes that were killed while they wrote into `folder`. Those
-// of other running processes stay. What cannot be deleted does no harm and stays too.
+// Deletes the temporary files and folders of processes that were killed while they wrote into
+// `folder`. Those that are still in use stay, also of processes of other containers. What cannot be
+// deleted does no harm and stays too.
 void remove_stale_temporaries(const std::string& folder);
+
+// A new folder under a temporary name, which is gone afterwards unless it got another name.
+class TemporaryEntry {
+ public:
+  // Throws Error (file) if `folder` cannot be written.
+  explicit TemporaryEntry(const std::string& folder);
+  ~TemporaryEntry();
+  TemporaryEntry(TemporaryEntry&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
+  TemporaryEntry& operator=(TemporaryEntry&&) = delete;
+
+  std::string path() const { return path_.string(); }
+
+  // Replaces whatever has that name, also while other processes do the same: the last one wins.
+  // Files of the replaced folder that are open or mapped stay as they are. Throws Error (file).
+  void rename_to(const std::string& name);
+
+ private:
+  std::filesystem::path path_;
+  std::optional<Descriptor> lock_;
+};
 
 // A file of lines that only grows. Whatever ends the process, each line is whole or absent: the
 // part of a line that an earlier process left at the end is no line, and the first append cuts it

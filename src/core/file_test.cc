@@ -16,6 +16,7 @@
 #include "core/gzip.h"
 #include "core/temporary_folder.h"
 #include "espalier/error.h"
+#include "espalier/output_file.h"
 
 namespace espalier {
 namespace {
@@ -179,14 +180,44 @@ TEST_F(FileTest, DeletesTheTemporariesOfDeadProcessesOnly) {
   const std::string theirs = ".espalier-" + std::to_string(dead) + "-0.tmp";
   const std::string living = ".espalier-" + std::to_string(::getppid()) + "-0.tmp";
   for (const std::string& name : {mine, theirs, living}) put(name, "half");
+  const TemporaryEntry in_use(folder_.path().string());
   put(".espalier-x-0.tmp", "not ours");
   put("model.esp", "whole");
   remove_stale_temporaries(folder_.path().string());
   EXPECT_FALSE(fs::exists(path(mine)));  // an earlier process had our number
   EXPECT_FALSE(fs::exists(path(theirs)));
   EXPECT_EQ(content(living), "half");
-  EXPECT_EQ(num_files(), 3);
+  EXPECT_TRUE(fs::exists(in_use.path()));
+  EXPECT_EQ(num_files(), 4);
   remove_stale_temporaries(path("absent"));
+}
+
+// In another container a process may have our number, or one that nobody has here.
+TEST_F(FileTest, KeepsTheTemporariesThatAnybodyHoldsWhateverTheNumbers) {
+  int opened[2], done[2];
+  ASSERT_EQ(::pipe(opened) + ::pipe(done), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  char byte = 0;
+  if (child == 0) {
+    OutputFile file(path("model.esp"));
+    const TemporaryEntry entry(folder_.path().string());
+    for (const auto& each : fs::directory_iterator(folder_.path())) {
+      std::string name = each.path().filename().string();
+      name.replace(name.find('-') + 1, std::to_string(::getpid()).size(),
+                   std::to_string(::getppid()));
+      fs::rename(each.path(), path(name));
+    }
+    const bool told = ::write(opened[1], &byte, 1) == 1 && ::read(done[0], &byte, 1) == 1;
+    ::_exit(told ? 0 : 1);
+  }
+  ASSERT_EQ(::read(opened[0], &byte, 1), 1);
+  remove_stale_temporaries(folder_.path().string());
+  EXPECT_EQ(num_files(), 2);
+  ASSERT_EQ(::write(done[1], &byte, 1), 1);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  remove_stale_temporaries(folder_.path().string());
+  EXPECT_EQ(num_files(), 0);
 }
 
 TEST_F(FileTest, RespectsAFileThatMayNotBeWritten) {

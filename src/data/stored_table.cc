@@ -2,14 +2,19 @@
 #include "data/stored_table.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "core/bytes.h"
+#include "core/descriptor.h"
 #include "core/file.h"
 #include "data/column_writer.h"
 #include "espalier/error.h"
@@ -67,19 +72,66 @@ std::span<const T> map_cells(const std::string& path, std::uint64_t num_rows, st
   return {reinterpret_cast<const T*>(bytes.data()), static_cast<std::size_t>(num_rows)};
 }
 
-// Where a file is, its size and its time.
+std::int64_t nanoseconds_of(const timespec& time) {
+  return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
+}
+
+// Waits until a change of a file would give it a later time than it has: its clock moves in steps, of
+// a few milliseconds or, where all times are whole seconds, of up to two of those.
+void wait_for_a_later_time(const struct stat& status) {
+  using namespace std::chrono;
+  const bool is_coarse = status.st_ctim.tv_nsec == 0 && status.st_mtim.tv_nsec == 0;
+  const nanoseconds step = is_coarse ? nanoseconds(seconds(2)) : nanoseconds(milliseconds(20));
+  const nanoseconds age =
+      system_clock::now().time_since_epoch() - nanoseconds(nanoseconds_of(status.st_ctim));
+  if (age < step) std::this_thread::sleep_for(std::min(step, step - age));
+}
+
+// Where a file is, which one it is, its size and its times. Every change of its bytes changes them:
+// the time of the last change of its state cannot be set by anyone.
 std::string facts_of(const Shard& shard) {
+  const std::string path = fs::absolute(shard.path).string();
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0) throw_file_error("read", shard.name, errno);
+  wait_for_a_later_time(status);
   std::string text;
-  std::error_code failure;
-  const fs::path path = fs::absolute(shard.path);
-  const auto size = fs::file_size(path, failure);
-  const auto time = fs::last_write_time(path, failure);
-  if (failure)
-    throw Error(ErrorKind::file, fmt::format("cannot read {}: {}", shard.name, failure.message()));
-  put_text(text, path.string());
-  put(text, static_cast<std::uint64_t>(size));
-  put(text, static_cast<std::int64_t>(time.time_since_epoch().count()));
+  put_text(text, path);
+  put(text, static_cast<std::uint64_t>(status.st_ino));
+  put(text, static_cast<std::uint64_t>(status.st_size));
+  put(text, nanoseconds_of(status.st_mtim));
+  put(text, nanoseconds_of(status.st_ctim));
   return text;
+}
+
+StoredTable read_head(const std::string& folder) {
+  const std::string path = folder + "/table";
+  return parse_stored_table(read_file(path).view(), path);
+}
+
+// The columns of a folder, mapped.
+Table open_columns(StoredTable stored, const std::string& folder) {
+  const auto files = std::make_shared<std::vector<FileBytes>>();
+  Table table{.num_rows = static_cast<std::size_t>(stored.num_rows), .memory = files};
+  for (std::size_t c = 0; c < stored.columns.size(); ++c) {
+    StoredColumn& from = stored.columns[c];
+    Column& column = table.columns.emplace_back(std::move(from.column));
+    const auto file = [&](std::string_view kind) { return column_file(folder, c, kind); };
+    if (column.type == ColumnType::category) {
+      column.borrowed_codes =
+          map_cells<std::int32_t>(file("codes"), stored.num_rows, from.checksum, *files);
+      const auto count = static_cast<std::int32_t>(column.words.size());
+      for (const std::int32_t code : column.borrowed_codes) {
+        if (code < kMissingCode || code >= count)
+          throw Error(ErrorKind::format, fmt::format("{}: a code without a word", file("codes")));
+      }
+    } else {
+      column.borrowed = map_cells<float>(file("numbers"), stored.num_rows, from.checksum, *files);
+      if (from.has_exact)
+        column.borrowed_exact =
+            map_cells<double>(file("exact"), stored.num_rows, from.exact_checksum, *files);
+    }
+  }
+  return table;
 }
 
 }  // namespace
@@ -165,31 +217,14 @@ Table read_shards(const std::vector<Shard>& shards, const CsvOptions& options,
   return table_of(read_columns(shards, options, "", piece_bytes));
 }
 
+std::optional<Table> find_stored_table(const std::string& folder, const std::string& source) {
+  StoredTable stored = read_head(folder);
+  if (stored.source != source) return std::nullopt;
+  return open_columns(std::move(stored), folder);
+}
+
 Table open_stored_table(const std::string& folder) {
-  const std::string path = folder + "/table";
-  StoredTable stored = parse_stored_table(read_file(path).view(), path);
-  const auto files = std::make_shared<std::vector<FileBytes>>();
-  Table table{.num_rows = static_cast<std::size_t>(stored.num_rows), .memory = files};
-  for (std::size_t c = 0; c < stored.columns.size(); ++c) {
-    StoredColumn& from = stored.columns[c];
-    Column& column = table.columns.emplace_back(std::move(from.column));
-    const auto file = [&](std::string_view kind) { return column_file(folder, c, kind); };
-    if (column.type == ColumnType::category) {
-      column.borrowed_codes =
-          map_cells<std::int32_t>(file("codes"), stored.num_rows, from.checksum, *files);
-      const auto count = static_cast<std::int32_t>(column.words.size());
-      for (const std::int32_t code : column.borrowed_codes) {
-        if (code < kMissingCode || code >= count)
-          throw Error(ErrorKind::format, fmt::format("{}: a code without a word", file("codes")));
-      }
-    } else {
-      column.borrowed = map_cells<float>(file("numbers"), stored.num_rows, from.checksum, *files);
-      if (from.has_exact)
-        column.borrowed_exact =
-            map_cells<double>(file("exact"), stored.num_rows, from.exact_checksum, *files);
-    }
-  }
-  return table;
+  return open_columns(read_head(folder), folder);
 }
 
 std::string source_of(const std::vector<Shard>& shards, const CsvOptions& options) {

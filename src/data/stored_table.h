@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,7 +56,12 @@ Table table_of(StoredTable stored);
 /// of another size.
 Table open_stored_table(const std::string& folder);
 
-/// What a table is read from: its files with their sizes and times, and the options of reading.
+/// The same of a folder whose table was read from `source`; nothing if it was read from another.
+std::optional<Table> find_stored_table(const std::string& folder, const std::string& source);
+
+/// What a table is read from: its files with their inodes, sizes and times, and the options of
+/// reading. Waits some milliseconds if a file has just changed, so that a change behind the call
+/// gives another source.
 std::string source_of(const std::vector<Shard>& shards, const CsvOptions& options);
 
 }  // namespace espalier

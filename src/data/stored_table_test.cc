@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/stored_table.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "core/effort.h"
 #include "core/error_of.h"
@@ -197,6 +206,100 @@ TEST_F(StoredTables, AreFoundAgainUnlessTheSourceHasChanged) {
   std::ofstream(entry / "0.numbers", std::ios::binary | std::ios::in) << "damage";
   EXPECT_EQ(text_of(read_csv_to_disk(table, {.drop = {"b"}}, cache)),
             text_of(read_csv(table, {.drop = {"b"}})));
+}
+
+// Rewrites a file with other bytes of the same size, in one of the ways that programs do, and sets
+// back whatever can be set back.
+void change_secretly(const std::string& file, const std::string& text, Random& random) {
+  struct stat status;
+  ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  ASSERT_EQ(static_cast<std::size_t>(status.st_size), text.size());
+  const bool in_place = random.below(2) == 0;
+  const std::string written = in_place ? file : file + ".new";
+  std::ofstream(written, in_place ? std::ios::in | std::ios::out : std::ios::out) << text;
+  const timespec times[] = {status.st_atim, status.st_mtim};
+  if (random.below(3) > 0) {
+    ASSERT_EQ(::utimensat(AT_FDCWD, written.c_str(), times, 0), 0);
+  }
+  if (!in_place) fs::rename(written, file);
+}
+
+TEST_F(StoredTables, AreReadAgainAfterEveryChangeOfAFile) {
+  Random random(5);
+  fs::create_directory(path("cache"));
+  fs::create_directory(path("parts"));
+  const auto rows = [&] { return fmt::format("a,b\n{},{}\n", random.below(9), random.below(9)); };
+  const std::string parts[] = {put("parts/1.csv", rows()), put("parts/2.csv", rows())};
+  for (int i = 0; i < effort(40, 10); ++i) {
+    change_secretly(parts[random.below(2)], rows(), random);
+    EXPECT_EQ(text_of(read_csv_to_disk(path("parts"), {}, {path("cache"), true})),
+              text_of(read_csv(path("parts"))))
+        << i;
+  }
+}
+
+// Runs the same in some processes at once, each with a seed of its own, and counts those that fail.
+int failures_of_processes(int processes, const std::function<bool(std::uint64_t)>& holds) {
+  std::vector<pid_t> children;
+  for (int p = 0; p < processes; ++p) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(holds(static_cast<std::uint64_t>(p)) ? 0 : 1);
+    children.push_back(child);
+  }
+  int failures = 0;
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    failures += WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
+  }
+  return failures;
+}
+
+TEST_F(StoredTables, AreThoseOfTheirOptionsWhileProcessesShareAFolder) {
+  const std::string table = put("t.csv", "a,b,c\n1,x,3\n2,y,4\n");
+  fs::create_directory(path("cache"));
+  const CsvOptions options[] = {
+      {.threads = 1}, {.drop = {"b"}, .threads = 1}, {.missing = {"3"}, .threads = 1}};
+  std::vector<std::string> wanted;
+  for (const CsvOptions& each : options) wanted.push_back(text_of(read_csv(table, each)));
+  const auto holds = [&](std::uint64_t seed) {
+    Random random(seed);
+    try {
+      for (int i = 0; i < effort(150, 20); ++i) {
+        const std::size_t own = random.below(std::size(options));
+        const Table read = read_csv_to_disk(table, options[own], {path("cache"), true});
+        if (text_of(read) != wanted[own]) return false;
+        DiskTableWriter writer("w", {path("cache"), true}, std::to_string(own));
+        writer.add(parse_csv(fmt::format("a\n{}\n", own)));
+        if (writer.finish().columns[0].values()[0] != static_cast<float>(own)) return false;
+        const auto found = find_disk_table("w", path("cache"), std::to_string(own));
+        if (found && found->columns[0].values()[0] != static_cast<float>(own)) return false;
+      }
+    } catch (const Error& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      return false;
+    }
+    return true;
+  };
+  EXPECT_EQ(failures_of_processes(6, holds), 0);
+  EXPECT_EQ(std::distance(fs::directory_iterator(path("cache")), fs::directory_iterator()), 2);
+}
+
+TEST_F(StoredTables, AreThoseOfTheirOptionsWhileThreadsShareAFolder) {
+  const std::string table = put("t.csv", "a,b\n1,x\n2,y\n");
+  fs::create_directory(path("cache"));
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      const CsvOptions options{.drop = {t % 2 == 0 ? "a" : "b"}, .threads = 1};
+      const std::string wanted = text_of(read_csv(table, options));
+      for (int i = 0; i < effort(100, 20); ++i)
+        wrong += text_of(read_csv_to_disk(table, options, {path("cache"), true})) == wanted ? 0 : 1;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(StoredTables, LeaveNothingThatNobodyKeeps) {

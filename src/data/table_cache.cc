@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables on disk: made, or found as an earlier run left them.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -28,42 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void throw_failure(const std::string& path, const std::error_code& failure) {
-  throw Error(ErrorKind::file, fmt::format("cannot write {}: {}", path, failure.message()));
-}
-
-// A folder under a temporary name, which is gone afterwards unless it got another one.
-class TemporaryEntry {
- public:
-  explicit TemporaryEntry(const std::string& folder) {
-    std::error_code failure;
-    for (int attempt = 0;; ++attempt) {
-      path_ = fs::path(folder) / fmt::format(".espalier-{}-t{}.tmp", ::getpid(), attempt);
-      if (fs::create_directory(path_, failure)) return;
-      if (failure) throw_failure(folder, failure);
-    }
-  }
-  ~TemporaryEntry() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  TemporaryEntry(TemporaryEntry&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  TemporaryEntry& operator=(TemporaryEntry&&) = delete;
-
-  std::string path() const { return path_.string(); }
-
-  void rename_to(const std::string& name) {
-    std::error_code failure;
-    fs::remove_all(name, failure);
-    fs::rename(path_, name, failure);
-    if (failure) throw_failure(name, failure);
-    path_.clear();
-  }
-
- private:
-  fs::path path_;
-};
-
 // Standard input cannot be read twice.
 Shard copy_input(const Shard& input, const std::string& folder) {
   const std::string path = folder + "/input";
@@ -73,13 +36,12 @@ Shard copy_input(const Shard& input, const std::string& folder) {
   return {path, input.name};
 }
 
-// What an earlier run left, if it is of the same source and whole.
+// What an earlier run left, if it is of the same source and whole. Another process may replace it
+// meanwhile: then a checksum does not match.
 std::optional<Table> find_table(const std::string& entry, const std::string& source) {
   try {
-    const std::string path = entry + "/table";
-    if (!fs::exists(path)) return std::nullopt;
-    if (parse_stored_table(read_file(path).view(), path).source != source) return std::nullopt;
-    return open_stored_table(entry);
+    if (!fs::exists(entry + "/table")) return std::nullopt;
+    return find_stored_table(entry, source);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -135,10 +97,9 @@ Table DiskTableWriter::finish() {
   stored.source = state_->source;
   const std::string folder = state_->made->path();
   write_file_atomically(folder + "/table", to_bytes(stored));
-  if (!state_->to.keeps) return named(open_stored_table(folder));
-  const std::string entry = entry_of(state_->to.path, state_->name);
-  state_->made->rename_to(entry);
-  return named(open_stored_table(entry));
+  Table table = open_stored_table(folder);
+  if (state_->to.keeps) state_->made->rename_to(entry_of(state_->to.path, state_->name));
+  return named(std::move(table));
 }
 
 std::optional<Table> find_disk_table(const std::string& name, const std::string& folder,
@@ -165,9 +126,10 @@ Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const
   TemporaryEntry input(to.path), made(to.path);
   if (is_input) shards = {copy_input(shards[0], input.path())};
   store_table(shards, options, made.path(), piece_bytes);
-  if (!to.keeps || is_input) return named(open_stored_table(made.path()));
-  made.rename_to(entry);
-  return named(open_stored_table(entry));
+  // Opened before it gets its name, under which another process may put the table of other options.
+  Table table = open_stored_table(made.path());
+  if (to.keeps && !is_input) made.rename_to(entry);
+  return named(std::move(table));
 }
 
 std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& options,
@@ -208,9 +170,9 @@ std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& o
   if (!made) return named(table_of(std::move(stored)));
   stored.source = files + who;
   write_file_atomically(folder + "/table", to_bytes(stored));
-  if (!to.keeps) return named(open_stored_table(folder));
-  made->rename_to(entry);
-  return named(open_stored_table(entry));
+  Table table = open_stored_table(folder);
+  if (to.keeps) made->rename_to(entry);
+  return named(std::move(table));
 }
 
 std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& options,
