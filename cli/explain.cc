@@ -241,6 +241,12 @@ int run(const Flags& flags) {
   const Label& label = model.schema().label;
   check_output(flags, label);
   check_kept(flags, label);
+  if (static_cast<int>(model.schema().features.size()) <= flags.options.exact_columns) {
+    const ExplainOptions defaults;
+    warn_of_idle_flags({{"--permutations", flags.options.permutations != defaults.permutations},
+                        {"--seed", flags.options.seed != defaults.seed}},
+                       "all columns are exact");
+  }
   const std::vector<std::string> sentences = read_sentences(model, flags.reasons);
   const std::vector<float> baseline = read_baseline(model, flags.baseline, flags.csv);
   const Table table = read_rows(flags, model);

@@ -47,6 +47,7 @@ std::string range_text(const Field& field) {
   if (std::isfinite(least)) text += fmt::format("from {} ", least);
   if (std::isfinite(field.max)) text += fmt::format("to {} ", field.max);
   if (!text.empty()) text.pop_back();
+  if (field.chooses_outside()) text += fmt::format(", or {} to let training choose", field.chooses);
   return text;
 }
 
@@ -77,7 +78,7 @@ T read_value(const Field& field, const std::string& text) {
       value = static_cast<T>(whole);
     }
     const auto number = static_cast<double>(value);
-    const bool fits = std::isfinite(number) && number >= field.min && number <= field.max;
+    const bool fits = std::isfinite(number) && field.takes(number);
     if (is_number && fits) return value;
     const char* const wanted = std::is_integral_v<T> ? "a whole number" : "a number";
     throw bad_value(flag_name(field), text, fmt::format("{} {}", wanted, range_text<T>(field)));

@@ -81,6 +81,8 @@ int run(Flags flags) {
   flags.options.baseline = read_baseline(model, flags.baseline, flags.csv);
   const Table table = read_csv(flags.table, model.csv_options(flags.csv, Reading::labelled));
   for (const std::string& warning : model.warnings(table)) tell("espalier: warning: " + warning);
+  if (flags.options.shared_rows == 0)
+    warn_of_idle_flags({{"--baseline", !flags.baseline.empty()}}, "--shared-rows is 0");
   constexpr std::size_t kSteps = 1000;
   CountBar bar("steps", kSteps);
   flags.options.progress = [&](double share) {

@@ -95,6 +95,16 @@ void tell(std::string_view text) noexcept try {
 } catch (const std::bad_alloc&) {
 }
 
+void warn_of_idle_flags(std::initializer_list<std::pair<std::string_view, bool>> flags,
+                        std::string_view reason) {
+  std::string names;
+  for (const auto& [name, is_given] : flags) {
+    if (is_given) names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  }
+  if (!names.empty())
+    tell(fmt::format("espalier: warning: {}: no effect in this run: {}", names, reason));
+}
+
 void write_text(std::string_view text, const std::string& path) {
   write_output(path, [text](const auto& write) { write(text); });
 }

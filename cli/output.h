@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "espalier/certificate.h"
@@ -23,6 +25,10 @@ Json json_of(const Column& column);
 /// Prints one line or some to standard error, other control characters escaped; nobody minds if
 /// that fails.
 void tell(std::string_view text) noexcept;
+
+/// Warns of flags that have no effect: {"--seed", whether it was given}.
+void warn_of_idle_flags(std::initializer_list<std::pair<std::string_view, bool>> flags,
+                        std::string_view reason);
 
 /// Writes a text to a file, which appears only when it is complete, or, for "-", to standard
 /// output. Throws Error (file).

@@ -207,7 +207,8 @@ Run define_reproduce(CLI::App& app) {
   add_field(app, Field{"seeds", "how often each model is trained", 1, 1000}, flags->budget.seeds);
   add_field(app, Field{"trials", "of tune, for each model; 1: nothing is tuned; 0 chooses", 0, 1e6},
             flags->budget.trials);
-  add_field(app, Field{"confirm", "of tune; -1 chooses", kByScale, 1000}, flags->budget.confirm);
+  add_field(app, Field{"confirm", "of tune; -1 chooses", 0, 1000, /*chooses=*/kByScale},
+            flags->budget.confirm);
   add_field(app, Field{"threads", "0 uses all cores; the results do not depend on it", 0, 1024},
             flags->budget.threads);
   app.add_option("-o,--output", flags->output,

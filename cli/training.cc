@@ -53,6 +53,16 @@ Table read_valid(const TrainingFlags& flags, const Table& table, const TablePlac
                     : read_csv(flags.valid, csv);
 }
 
+// Whoever gives --quiet gets these too: they are warnings.
+void warn_of_flags(const TrainingFlags& flags) {
+  if (flags.quiet && flags.verbose) warn_of_idle_flags({{"--verbose", true}}, "--quiet is given");
+  if (flags.valid.empty() || !share_files(flags.table, flags.valid)) return;
+  tell(
+      fmt::format("espalier: warning: --valid: '{}' has a file of the training data, so the "
+                  "validation loss says nothing about new rows; name another file",
+                  flags.valid));
+}
+
 std::size_t count(const Schema& schema, Monotonicity monotonicity) {
   return static_cast<std::size_t>(
       std::ranges::count(schema.features, monotonicity, &Feature::monotonicity));
@@ -151,6 +161,7 @@ void settle_training_flags(TrainingFlags& flags, CommandFiles files) {
   files.inputs = {{"the file of --config", flags.config}};
   files.datasets = {{"the training data", flags.table}, {"the data of --valid", flags.valid}};
   check_files(files);
+  warn_of_flags(flags);
 }
 
 SignalAnswer::Answer StopOnSignal::answer() {

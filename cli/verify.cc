@@ -58,6 +58,8 @@ std::string proof_text(const Certificate& proof) {
 
 int run(Flags flags) {
   check_files({.inputs = {{"the model", flags.model}}});
+  if (flags.options.pairs == 0)
+    warn_of_idle_flags({{"--seed", flags.options.seed != VerifyOptions().seed}}, "--pairs is 0");
   CountBar bar("pairs", flags.options.pairs);
   flags.options.progress = [&bar](std::size_t pairs) { bar.show(pairs); };
   const Certificate proof = verify_file(flags.model, flags.options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program does with bad tables, settings and files: a clear message, exit code 1 or 2, and
 // no file left behind.
+#include <algorithm>
 #include <span>
 
 #include "cli_fixture.h"
@@ -9,8 +10,10 @@
 namespace espalier {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 struct BadInput {
@@ -139,7 +142,7 @@ TEST_F(CliErrors, RefusesBadSettings) {
       {good + "--epoch 3", 2, {"--epoch;", "--epochs"}},
       {good + "--learning_rate 3", 2, {"--learning_rate", "--learning-rate"}},
       {good + "surplus", 2, {"'surplus'"}},
-      {good + "--epochs -3", 2, {"--epochs", "'-3'", "from 0"}},
+      {good + "--epochs -3", 2, {"--epochs", "'-3'", "from 1", "or 0"}},
       {good + "--epochs 2.5", 2, {"--epochs", "'2.5'", "whole"}},
       {good + "--epochs", 2, {"--epochs"}},
       {good + "--learning-rate nan", 2, {"--learning-rate", "'nan'"}},
@@ -159,12 +162,12 @@ TEST_F(CliErrors, RefusesBadSettings) {
       {good + "--config unknown.json", 2, {"unknown.json", "epoch"}},
       {good + "--config typed.json", 2, {"typed.json", "epochs"}},
       {good + "--config twice.json", 2, {"twice.json", "\"epochs\"", "twice"}},
-      {good + "--adam-epsilon 1e-300", 2, {"adam_epsilon", "1e-300", "1e-20"}},
+      {good + "--adam-epsilon 1e-300", 2, {"--adam-epsilon", "1e-300", "1e-20"}},
       {good + "--epochs 2 --epochs 3", 2, {"--epochs is given 2 times; wanted once"}},
       {good + "-o a.esp -o b.esp", 2, {"--output is given 2 times"}},
       {good + "--config typed.json --config typed.json", 2, {"--config is given 2 times"}},
       {good + "-o nowhere/model.esp", 1, {"nowhere"}},
-      {good + "-o loans.csv", 2, {"-o", "loans.csv", "the table"}},
+      {good + "-o loans.csv", 2, {"-o", "loans.csv", "the training data"}},
       {good + "-o .", 1, {"directory"}},
       {good + "-o -", 2, {"standard output"}},
       {"simulate --rows 0", 2, {"--rows", "'0'"}},
@@ -204,6 +207,45 @@ TEST_F(CliErrors, RefusesTablesThatDoNotFitTheModel) {
   expect_refused(table);
 }
 
+TEST_F(CliErrors, RefusesNegativeNumbersThatAreNotTheOneThatChooses) {
+  make_table(60);
+  const std::string train = "train loans.csv --label default --epochs 1 ";
+  for (const std::string name : {"tree_share", "weight_decay", "calibrator_hessian"}) {
+    std::string flag = "--" + name;
+    std::ranges::replace(flag, '_', '-');
+    write("config.json", "{\"" + name + "\": -0.5}");
+    const BadInput bad[] = {
+        {train + flag + " -0.5", 2, {flag + ": '-0.5' is not a number from 0 to", "or -1"}},
+        {train + "--config config.json", 2, {name + ": -0.5 is not between 0 and", "or -1"}}};
+    expect_refused(bad);
+  }
+}
+
+TEST_F(CliErrors, WarnsOfValidationRowsThatAreTrainingRows) {
+  make_table(200);
+  fs::create_directory(path("parts"));
+  fs::copy(path("loans.csv"), path("parts/a.csv"));
+  must("simulate --rows 50 --seed 5 -o parts/b.csv");
+  fs::create_hard_link(path("parts/b.csv"), path("link.csv"));
+  const std::string flags =
+      " --label default --epochs 1 --architecture calibrated-linear --quiet -o m.esp --valid ";
+  const std::string file = "has a file of the training data", rows = "validation rows equal";
+  const auto warnings = [&](const std::string& args) {
+    const Result result = run("train " + args);
+    EXPECT_EQ(result.exit, 0) << result.err;
+    return result.err;
+  };
+  EXPECT_THAT(warnings("loans.csv" + flags + "loans.csv"), AllOf(HasSubstr(file), HasSubstr(rows)));
+  EXPECT_THAT(warnings("parts" + flags + "link.csv"), AllOf(HasSubstr(file), HasSubstr(rows)));
+  EXPECT_THAT(warnings("parts" + flags + "loans.csv"),
+              AllOf(Not(HasSubstr(file)), HasSubstr(rows)));
+  EXPECT_THAT(warnings("loans.csv" + flags + "parts/b.csv"),
+              AllOf(Not(HasSubstr(file)), Not(HasSubstr(rows))));
+  EXPECT_THAT(warnings("loans.csv --verbose --trees 0 --tree-share 1" + flags + "parts/b.csv"),
+              AllOf(HasSubstr("--verbose: no effect in this run: --quiet is given"),
+                    HasSubstr("tree_share: no effect in this run: trees is 0")));
+}
+
 TEST_F(CliErrors, RefusesSearchesThatCannotBe) {
   make_table();
   write("other.jsonl", "income,age\n");
@@ -218,7 +260,7 @@ TEST_F(CliErrors, RefusesSearchesThatCannotBe) {
       {tune + "--folds 3 --valid loans.csv", 2, {"folds"}},
       {tune + "--valid-fraction 0", 2, {"valid_fraction"}},
       {tune + "--results absent/runs.jsonl", 1, {"absent/runs.jsonl", "no folder"}},
-      {tune + "--results loans.csv", 2, {"--results", "the table"}},
+      {tune + "--results loans.csv", 2, {"--results", "the training data"}},
       {tune + "--results other.jsonl", 1, {"other.jsonl:1", "not JSON"}},
       {tune + "--search 'architecture=dln:cal(9) lin(4,split) latt(2x2) lin(1)'",
        2,

@@ -18,8 +18,15 @@ struct Field {
   const char* help;
   double min = -std::numeric_limits<double>::infinity();  ///< of numbers, inclusive
   double max = std::numeric_limits<double>::infinity();
-  /// The number that leaves the choice to training, if there is one. Of words it is `automatic`.
+  /// The number that leaves the choice to training, if there is one; it may lie outside of min and
+  /// max. Of words it is `automatic`.
   double chooses = std::numeric_limits<double>::quiet_NaN();
+
+  /// Whether a number is within the bounds, or the one that leaves the choice to training.
+  bool takes(double number) const { return number == chooses || (number >= min && number <= max); }
+
+  /// Whether that one lies outside of the bounds.
+  bool chooses_outside() const { return chooses < min || chooses > max; }
 };
 
 /// learning_rate -> --learning-rate

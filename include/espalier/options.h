@@ -140,7 +140,7 @@ void visit_fields(Options& o, Visitor&& visit) {
               "distinct or quantile keypoints of a column with more values than its calibrator has "
               "keypoints, whose curve should be smooth; 0 chooses by size for a preset, else takes "
               "as many",
-              0, 1e6, /*chooses=*/0},
+              2, 1e6, /*chooses=*/0},
         o.continuous_keypoints);
   visit(
       Field{"initialization",
@@ -153,18 +153,18 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"ensemble",
               "train this many networks and average them as one model, each with other rows held "
               "out; 0 chooses: 5 for a preset below 5,000 training rows, else 1",
-              0, 1000, /*chooses=*/0},
+              1, 1000, /*chooses=*/0},
         o.ensemble);
   visit(Field{"trees",
               "at most so many trees are grown one after another beside each network and end where "
               "the loss of the validation rows is least; 0 none; -1 chooses: 1000 for the dln "
               "presets, but none for classes without an order",
-              -1, 100000, /*chooses=*/-1},
+              0, 100000, /*chooses=*/-1},
         o.trees);
   visit(Field{"tree_leaves",
               "leaves of a tree, at most; 0 chooses: 15 below 5,000 training rows, 31 below "
               "200,000, else 63",
-              0, 256, /*chooses=*/0},
+              2, 256, /*chooses=*/0},
         o.tree_leaves);
   visit(Field{"tree_rate", "share of each tree's step that is taken; 0 chooses 0.1", 0, 1,
               /*chooses=*/0},
@@ -173,7 +173,7 @@ void visit_fields(Options& o, Visitor&& visit) {
               "share of the trees in the mean of trees and networks; -1 chooses: the one with the "
               "least loss on held-out rows, and no trees where that is not clearly lower than "
               "without them",
-              -1, 1, /*chooses=*/-1},
+              0, 1, /*chooses=*/-1},
         o.tree_share);
 
   visit(
@@ -181,16 +181,16 @@ void visit_fields(Options& o, Visitor&& visit) {
           "epochs",
           "passes over the training rows; 0 chooses by size, and for the dln presets twice as many "
           "while the validation rows say that it pays",
-          0, 1e6, /*chooses=*/0},
+          1, 1e6, /*chooses=*/0},
       o.epochs);
-  visit(Field{"batch_size", "rows a step; 0 chooses by size", 0, 1 << 20, /*chooses=*/0},
+  visit(Field{"batch_size", "rows a step; 0 chooses by size", 1, 1 << 20, /*chooses=*/0},
         o.batch_size);
   visit(Field{"learning_rate", "of Adam; 0 chooses by size", 0, 10, /*chooses=*/0},
         o.learning_rate);
   visit(Field{"adam_epsilon",
               "of Adam; a large one keeps the steps of rare categories and values small; 0 chooses "
               "0.001, in dln-paper 1e-8",
-              0, 1, /*chooses=*/0},
+              1e-20, 1, /*chooses=*/0},  // the root of a float may be 0
         o.adam_epsilon);
   visit(Field{"schedule",
               "cosine lowers the learning rate to 0 over the epochs; automatic: cosine, except in "
@@ -200,7 +200,7 @@ void visit_fields(Options& o, Visitor&& visit) {
               "decoupled, on the weights that an embedding gives to categories; less on those of "
               "numbers, none on those of monotone ones; -1 chooses: 0.3 where calibrators or "
               "lattices read them, else 0",
-              -1, 100, /*chooses=*/-1},
+              0, 100, /*chooses=*/-1},
         o.weight_decay);
   visit(
       Field{
@@ -212,7 +212,7 @@ void visit_fields(Options& o, Visitor&& visit) {
               1e6},
         o.calibrator_laplacian);
   visit(Field{"calibrator_hessian",
-              "penalty on squared bends of calibrators: straighter curves; -1 chooses by size", -1,
+              "penalty on squared bends of calibrators: straighter curves; -1 chooses by size", 0,
               1e6, /*chooses=*/-1},
         o.calibrator_hessian);
   visit(Field{"lattice_laplacian", "penalty on squared edges of lattices: flatter", 0, 1e6},

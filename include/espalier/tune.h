@@ -66,7 +66,7 @@ void visit_fields(Options& o, Visitor&& visit) {
               "how often the three best trials and the defaults are trained again, with another "
               "seed and other validation rows each time; one that is clearly better there wins; 0: "
               "the best trial wins; -1 chooses: 5, below 5,000 training rows 10",
-              -1, 1000, /*chooses=*/-1},
+              0, 1000, /*chooses=*/-1},
         o.confirm);
   visit(Field{"folds",
               "judge by cross-validation with this many folds, each time by the last epoch, and "

@@ -87,7 +87,7 @@ def test_things_that_are_no_table_are_type_errors(given):
     ({"architecture": object()}, "is no value of an option"),
     ({"categorical_features": ["aeg"]}, "no column 'aeg'; did you mean 'age'"),
     ({"architecture": "dlm"}, "dlm"),
-    ({"epochs": -1}, "epochs: -1 is not between 0"),
+    ({"epochs": -1}, "epochs: -1 is not between 1"),
     ({"epochs": "many"}, "'epochs': wanted a whole number"),
     ({"learning_rate": float("nan")}, "not finite"),
     ({"schedule": "linear"},

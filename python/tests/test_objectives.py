@@ -202,4 +202,5 @@ def test_more_refusals(table):
     with pytest.raises(espalier.Error, match="eval_set: wanted its exposure"):
         model.fit(X, claims, exposure=exposure, eval_set=(X, claims))
     rows = {"X": X, "y": claims, "exposure": exposure}
-    assert model.fit(X, claims, exposure=exposure, eval_set=rows).n_iter_ == 4
+    with pytest.warns(espalier.Warning, match="validation rows equal training rows"):
+        assert model.fit(X, claims, exposure=exposure, eval_set=rows).n_iter_ == 4

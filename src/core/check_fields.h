@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -13,6 +14,12 @@
 
 namespace espalier {
 
+// ", or -1 to let training choose"
+inline std::string or_chooses(const Field& field) {
+  return field.chooses_outside() ? fmt::format(", or {} to let training choose", field.chooses)
+                                 : "";
+}
+
 // Throws Error (argument) naming the first field that is out of its range or not finite.
 template <class Options>
 void check_fields(const Options& options) {
@@ -20,9 +27,9 @@ void check_fields(const Options& options) {
     const auto number = static_cast<double>(value);
     if (!std::isfinite(number))
       throw Error(ErrorKind::argument, fmt::format("{}: {} is not finite", field.name, number));
-    if (number < field.min || number > field.max) {
-      throw Error(ErrorKind::argument, fmt::format("{}: {} is not between {} and {}", field.name,
-                                                   value, field.min, field.max));
+    if (!field.takes(number)) {
+      throw Error(ErrorKind::argument, fmt::format("{}: {} is not between {} and {}{}", field.name,
+                                                   value, field.min, field.max, or_chooses(field)));
     }
   };
   visit_fields(options, [&check](const Field& field, const auto& value) {

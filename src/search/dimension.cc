@@ -49,11 +49,11 @@ void collect(const Options& options, std::vector<Searchable>& all) {
       const auto& list = Words<Value>::list;
       Strings words(std::begin(list), std::end(list));
       std::erase(words, "automatic");
-      all.push_back({field, false, false, std::move(words), false});
+      all.push_back({field, false, false, std::move(words)});
     } else if constexpr (std::is_arithmetic_v<Value>) {
-      all.push_back({field, true, std::is_integral_v<Value>, {}, field.chooses == 0});
+      all.push_back({field, true, std::is_integral_v<Value>, {}});
     } else if (name == "architecture") {
-      all.push_back({field, false, false, {}, false});
+      all.push_back({field, false, false, {}});
     }
   });
 }
@@ -63,7 +63,7 @@ const std::vector<Searchable>& searchables() {
     std::vector<Searchable> list;
     collect(TrainOptions(), list);
     collect(Shape(), list);
-    list.push_back({kPairs, true, true, {}, false});
+    list.push_back({kPairs, true, true, {}});
     return list;
   }();
   return all;
@@ -94,13 +94,14 @@ double parse_bound(const std::string& text, const Searchable& setting) {
     fail_search(
         fmt::format("{}: '{}' is not a {}number", field.name, text, setting.whole ? "whole " : ""));
   }
-  if (value < field.min || value > field.max) {
+  if (value == field.chooses) {
+    fail_search(fmt::format("{}: {} lets training choose; wanted {}", field.name, text,
+                            field.chooses == field.min ? fmt::format("more than {}", field.min)
+                                                       : fmt::format("{} or more", field.min)));
+  }
+  if (!field.takes(value)) {
     fail_search(
         fmt::format("{}: {} is not between {} and {}", field.name, text, field.min, field.max));
-  }
-  if (value < 0 || (value == 0 && setting.zero_chooses)) {
-    fail_search(fmt::format("{}: {} lets training choose; wanted {}", field.name, text,
-                            setting.zero_chooses ? "more than 0" : "0 or more"));
   }
   return value;
 }

@@ -23,7 +23,6 @@ struct Searchable {
   bool is_number;
   bool whole;
   std::vector<std::string> words;  // those there are but `automatic`; empty: any
-  bool zero_chooses;               // a number of 0, as one below 0 always, lets training choose
 };
 
 /// Throws Error (argument) about what is to be searched.

@@ -13,8 +13,10 @@
 #include "espalier/error.h"
 #include "espalier/json.h"
 #include "objective/label.h"
+#include "train/idle_options.h"
 #include "train/interaction_search.h"
 #include "train/prepare.h"
+#include "train/shared_rows.h"
 #include "train/streams.h"
 #include "train/train_on.h"
 
@@ -32,6 +34,19 @@ void check(const TrainOptions& options, const TuneOptions& tune, const TuneContr
     fail("patience: does not go with folds, which are judged by the last epoch");
   if (tune.folds == 0 && control.valid == nullptr && options.valid_fraction == 0)
     fail("valid_fraction: 0 leaves no rows to choose settings on; wanted more, or folds");
+}
+
+void warn_of_idle_options(const TrainOptions& options, const TuneOptions& tune,
+                          const TuneControl& control) {
+  if (!control.warning) return;
+  if (tune.folds > 0 && options.valid_fraction != TrainOptions().valid_fraction)
+    control.warning(fmt::format("valid_fraction: no effect in this run: folds is {}", tune.folds));
+  if (tune.trials != 1) return;
+  const TuneOptions defaults;
+  if (!tune.search.empty()) control.warning("search: no effect in this run: trials is 1");
+  if (!tune.fix.empty()) control.warning("fix: no effect in this run: trials is 1");
+  if (tune.confirm != defaults.confirm)
+    control.warning("confirm: no effect in this run: trials is 1");
 }
 
 // The final ensemble is no part of what is searched.
@@ -90,6 +105,9 @@ Problem pose(const Table& table, const TrainOptions& options, const TuneOptions&
       .valid = control.valid, .warning = control.warning, .stop = control.stop};
   Prepared prepared = prepare({.table = table}, options, once);
   require_same_on_all_ranks(prepared, team);
+  warn_of_idle_options(options, prepared, once);
+  warn_of_idle_options(options, tune, control);
+  warn_of_shared_rows(prepared, once, team);
   if (tune.folds == 0 && prepared.valid.num_rows == 0)
     throw Error(ErrorKind::data,
                 fmt::format("{}: no rows are left to choose settings on", table.name));

@@ -37,8 +37,7 @@ bool contains(const Strings& list, const std::string& text) {
 // A range as far as the setting allows it.
 Dimension range_of(const char* name, double low, double high, bool logarithmic = true) {
   const Searchable& setting = find_searchable(name);
-  const double least =
-      std::max(setting.field.min, setting.whole && setting.zero_chooses ? 1.0 : 0.0);
+  const double least = setting.field.min;
   const auto fit = [&](double value) {
     return std::clamp(few_digits(setting.whole ? std::floor(value) : value), least,
                       setting.field.max);

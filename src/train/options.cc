@@ -118,7 +118,7 @@ void read_value(T& value, const Json& json, const Place& place) {
   }
 }
 
-Json parse_object(const std::string& text, const std::string& place) {
+Json parse_object(std::string_view text, const std::string& place) {
   Json json = Json::parse(text, place, ErrorKind::argument);
   if (json.is_object()) return json;
   throw Error(ErrorKind::argument,
@@ -140,25 +140,7 @@ void require_known_fields(const Json& json, const std::string& place) {
 
 }  // namespace
 
-void validate(const TrainOptions& options) {
-  check_fields(options);
-  if (options.continuous_keypoints == 1) {
-    throw Error(ErrorKind::argument,
-                "continuous_keypoints: 1 is no curve; wanted at least 2, or 0 to choose");
-  }
-  if (options.tree_leaves == 1) {
-    throw Error(ErrorKind::argument,
-                "tree_leaves: 1 is no tree; wanted at least 2, or 0 to choose");
-  }
-  // Adam divides by the root of a float, which may be 0, plus this.
-  constexpr double kLeastEpsilon = 1e-20;
-  if (options.adam_epsilon > 0 && options.adam_epsilon < kLeastEpsilon) {
-    throw Error(ErrorKind::argument,
-                fmt::format("adam_epsilon: {} is too small for 32-bit floats; wanted at least {}, "
-                            "or 0 to choose",
-                            options.adam_epsilon, kLeastEpsilon));
-  }
-}
+void validate(const TrainOptions& options) { check_fields(options); }
 
 std::string to_json(const TrainOptions& options) {
   Json json = Json::object();

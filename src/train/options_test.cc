@@ -5,7 +5,11 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
+#include <type_traits>
 
+#include "core/random.h"
 #include "espalier/error.h"
 #include "espalier/json.h"
 
@@ -43,20 +47,47 @@ TEST(Validate, AcceptsTheDefaults) { validate(TrainOptions()); }
 
 TEST(Validate, NamesTheFieldItsValueAndItsRange) {
   EXPECT_EQ(error_of_options({.learning_rate = -1}), "learning_rate: -1 is not between 0 and 10");
-  EXPECT_EQ(error_of_options({.epochs = -3}), "epochs: -3 is not between 0 and 1000000");
+  EXPECT_EQ(error_of_options({.epochs = -3}),
+            "epochs: -3 is not between 1 and 1000000, or 0 to let training choose");
   EXPECT_EQ(error_of_options({.valid_fraction = 0.95}),
             "valid_fraction: 0.95 is not between 0 and 0.9");
-  EXPECT_EQ(error_of_options({.ensemble = -1}), "ensemble: -1 is not between 0 and 1000");
+  EXPECT_EQ(error_of_options({.ensemble = -1}),
+            "ensemble: -1 is not between 1 and 1000, or 0 to let training choose");
 }
 
 TEST(Validate, RefusesWhatIsNotFinite) {
   EXPECT_EQ(error_of_options({.learning_rate = std::nan("")}), "learning_rate: nan is not finite");
   EXPECT_EQ(error_of_options({.weight_decay = std::numeric_limits<double>::infinity()}),
             "weight_decay: inf is not finite");
+}
+
+TEST(Validate, RefusesWhatIsTooSmallToBeACurveATreeOrADivisor) {
   EXPECT_EQ(error_of_options({.continuous_keypoints = 1}),
-            "continuous_keypoints: 1 is no curve; wanted at least 2, or 0 to choose");
+            "continuous_keypoints: 1 is not between 2 and 1000000, or 0 to let training choose");
   EXPECT_EQ(error_of_options({.tree_leaves = 1}),
-            "tree_leaves: 1 is no tree; wanted at least 2, or 0 to choose");
+            "tree_leaves: 1 is not between 2 and 256, or 0 to let training choose");
+  EXPECT_EQ(error_of_options({.adam_epsilon = 1e-30}),
+            "adam_epsilon: 1e-30 is not between 1e-20 and 1, or 0 to let training choose");
+}
+
+TEST(Validate, RefusesNegativeNumbersUnlessTheyAreTheDocumentedOneThatChooses) {
+  const std::set<std::string> open = {"trees", "tree_share", "weight_decay", "calibrator_hessian"};
+  Random random(15);
+  TrainOptions options;
+  visit_fields(options, [&](const Field& field, auto& value) {
+    using Value = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_arithmetic_v<Value> && std::is_signed_v<Value>) {
+      const Value kept = value;
+      for (int i = 0; i < 50; ++i) {
+        value = static_cast<Value>(i == 0 ? -0.5 : i == 1 ? -2 : -3 * random.uniform());
+        if (value == 0 || value == -1) continue;
+        EXPECT_NE(error_of_options(options), "no error") << field.name << ' ' << value;
+      }
+      value = static_cast<Value>(-1);
+      EXPECT_EQ(error_of_options(options) == "no error", open.contains(field.name)) << field.name;
+      value = kept;
+    }
+  });
 }
 
 TEST(Validate, AcceptsTheEndsOfARangeAndAnySeed) {

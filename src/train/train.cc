@@ -12,11 +12,13 @@
 #include "core/stopwatch.h"
 #include "train/checkpoint.h"
 #include "train/crystal_search.h"
+#include "train/idle_options.h"
 #include "train/interaction_search.h"
 #include "train/interactions.h"
 #include "train/needed_memory.h"
 #include "train/prepare.h"
 #include "train/session.h"
+#include "train/shared_rows.h"
 #include "train/team.h"
 #include "train/train_on.h"
 
@@ -50,6 +52,8 @@ TrainResult train_on(const Source& source, const TrainOptions& options,
   const std::uint64_t words = control.memory > 0 ? memory_of_words(source.table) : 0;
   Prepared prepared = prepare(source, options, control);
   require_same_on_all_ranks(prepared, team);
+  warn_of_idle_options(options, prepared, control);
+  warn_of_shared_rows(prepared, control, team);
   const Stopwatch watch;
   LayerSpec& first = prepared.architecture.layers.front();
   if (checkpoint && first.wiring == Wiring::crystals)
