@@ -382,6 +382,16 @@ TEST_F(Cli, TakesSettingsFromAFileAndFlagsOverrideThem) {
   EXPECT_EQ(options["increasing"], Json::array({"debt_ratio"}));
 }
 
+TEST_F(Cli, IgnoresTheByteOrderMarksOfConfigurationsAndLists) {
+  make_table(60);
+  const std::string mark = "\xEF\xBB\xBF";
+  write("config.json", mark + R"({"label": "default", "epochs": 2})");
+  write("files.txt", mark + "loans.csv\r\n");
+  EXPECT_EQ(must_json("train @files.txt --quiet --config config.json")["options"]["epochs"], 2);
+  write("config.json", mark);
+  EXPECT_EQ(run("train loans.csv --quiet --config config.json").exit, 2);
+}
+
 TEST_F(Cli, NamesTheModelAfterTheTable) {
   make_table();
   EXPECT_THAT(run("train loans.csv --label default --epochs 1").err, HasSubstr("loans.esp"));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <type_traits>
 
 #include "core/bytes.h"
@@ -169,36 +170,60 @@ void visit_fields(T& checkpoint, Visitor& visit) {
   visit.list(checkpoint.history, "history");
 }
 
+// The first of the options that count.
+std::string difference_of_options(const Fingerprint& was, const Fingerprint& is,
+                                  const std::function<bool(const std::string&)>& counts) {
+  for (std::size_t i = 0; i < is.options.size(); ++i) {
+    const auto& [name, value] = is.options[i];
+    if (was.options[i] != is.options[i] && counts(name))
+      return fmt::format("{} was {} and is {} now", name, was.options[i].second, value);
+  }
+  return {};
+}
+
 }  // namespace
 
-Fingerprint fingerprint_of(const SettledOptions& options, const Prepared& p, Ranks* ranks) {
-  Fingerprint fingerprint{.version = kVersion};
-  const Json deciding = deciding_options(options);
-  for (const auto& [name, value] : deciding.members())
-    fingerprint.options.emplace_back(name, value.dump());
+DataHashes data_hashes(const Prepared& p, Ranks* ranks) {
   ModelData columns;  // a model file without networks is the schema and nothing else
   columns.schema = p.schema;
   columns.training_json = "{}";
-  fingerprint.columns = checksum(format_model(columns));
-  fingerprint.train_rows =
-      hash_of(p.train, training_parts(p.train.num_rows, p.options->batch_size, p.many_rows), ranks);
-  fingerprint.valid_rows = hash_of(p.valid, {{0, p.valid.num_rows}}, nullptr);
+  const auto parts = training_parts(p.train.num_rows, p.options->batch_size, p.many_rows);
+  return {.columns = checksum(format_model(columns)),
+          .train_rows = hash_of(p.train, parts, ranks),
+          .valid_rows = hash_of(p.valid, {{0, p.valid.num_rows}}, nullptr)};
+}
+
+Fingerprint fingerprint_of(const SettledOptions& options, const Prepared& p, Ranks* ranks) {
+  Fingerprint fingerprint{.version = kVersion, .chosen = p.chosen};
+  const Json deciding = deciding_options(options);
+  for (const auto& [name, value] : deciding.members())
+    fingerprint.options.emplace_back(name, value.dump());
+  const DataHashes hashes = p.hashes ? *p.hashes : data_hashes(p, ranks);
+  fingerprint.columns = hashes.columns;
+  fingerprint.train_rows = hashes.train_rows;
+  fingerprint.valid_rows = hashes.valid_rows;
   return fingerprint;
 }
 
-std::string difference(const Fingerprint& was, const Fingerprint& is) {
+std::string difference_of_inputs(const Fingerprint& was, const Fingerprint& is) {
   if (was.version != is.version)
     return fmt::format("version {} of the library wrote it, this is {}", was.version, is.version);
   if (was.options.size() != is.options.size()) return "the list of options differs";
-  for (std::size_t i = 0; i < is.options.size(); ++i) {
-    if (was.options[i] == is.options[i]) continue;
-    return fmt::format("{} was {} and is {} now", is.options[i].first, was.options[i].second,
-                       is.options[i].second);
-  }
-  if (was.columns != is.columns) return "the columns of the table, or their values, differ";
+  const auto is_chosen = [&is](const std::string& name) {
+    return std::ranges::count(is.chosen, name) > 0;
+  };
+  const std::string options = difference_of_options(was, is, std::not_fn(is_chosen));
+  if (!options.empty()) return options;
+  if (was.columns != is.columns) return "the columns of the training data, or their values, differ";
   if (was.train_rows != is.train_rows) return "the training rows differ";
   if (was.valid_rows != is.valid_rows) return "the validation rows differ";
   return {};
+}
+
+std::string difference(const Fingerprint& was, const Fingerprint& is) {
+  const std::string inputs = difference_of_inputs(was, is);
+  if (!inputs.empty()) return inputs;
+  return difference_of_options(was, is, [](const std::string&) { return true; });
 }
 
 NetworkState state_of(const Network& network) {
@@ -284,6 +309,14 @@ void require_same_on_all_ranks(const Prepared& p, Team& team) {
     if (!other.empty())
       throw Error(ErrorKind::data, fmt::format("{}: not the same as on rank 0: {}", name, other));
   }
+}
+
+void CheckpointFile::require_no(const std::string& difference) const {
+  if (difference.empty()) return;
+  throw Error(ErrorKind::argument,
+              fmt::format("{}: the checkpoint is of another run: {}; resume with the data and "
+                          "options of that run, or choose another folder",
+                          path_, difference));
 }
 
 bool CheckpointFile::due() const {

@@ -36,13 +36,23 @@ struct Fingerprint {
   std::uint64_t columns = 0;    // hashes
   std::uint64_t train_rows = 0;
   std::uint64_t valid_rows = 0;
+
+  /// Names of options that training chose itself, by the rows. No file keeps them.
+  std::vector<std::string> chosen = {};
 };
+
+/// All ranks that have the rows between them call it.
+DataHashes data_hashes(const Prepared& prepared, Ranks* ranks);
 
 /// Of settings and rows; all ranks that have the rows between them call it.
 Fingerprint fingerprint_of(const SettledOptions& options, const Prepared& prepared, Ranks* ranks);
 
-/// "epochs was 30 and is 40 now", "the training rows differ", ...; empty if they are the same.
+/// "epochs was 30 and is 40 now", "the training data differ", ...; empty if they are the same. Other
+/// data are named as such, though they make training choose other options too.
 std::string difference(const Fingerprint& was, const Fingerprint& is);
+
+/// The same without the options that training chooses.
+std::string difference_of_inputs(const Fingerprint& was, const Fingerprint& is);
 
 struct NetworkState {
   std::string architecture;  // as built
@@ -101,6 +111,9 @@ class CheckpointFile {
 
   /// What is to be resumed, on all ranks; nothing if there is none. Throws Error (file, format).
   std::optional<Checkpoint> read(Team& team) const;
+
+  /// Throws Error (argument) about a checkpoint of another run if there is any difference.
+  void require_no(const std::string& difference) const;
 
   /// Whether the time for the next one has come.
   bool due() const;

@@ -23,6 +23,7 @@ namespace espalier {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -225,7 +226,9 @@ TEST_F(Resume, RefusesAnotherRunAndSaysWhatDiffers) {
   other = options();
   other.increasing = {"debt_ratio"};
   EXPECT_THAT(resume_error(loans(), other, control()), HasSubstr("increasing was ["));
-  EXPECT_THAT(resume_error(loans(2), options(), control()), HasSubstr("the columns"));
+  EXPECT_THAT(resume_error(loans(2), options(), control()),
+              AllOf(HasSubstr("the columns of the training data"),
+                    HasSubstr("; resume with the data and options of that run")));
 
   Table table = loans();
   std::swap(table.columns[0].numbers[0], table.columns[0].numbers[1]);
@@ -234,6 +237,27 @@ TEST_F(Resume, RefusesAnotherRunAndSaysWhatDiffers) {
   const Table valid = loans(3);
   control.valid = &valid;
   EXPECT_NE(resume_error(loans(), options(), control), "no error");
+}
+
+// More rows make training choose other options. The options that the caller has set come first.
+TEST_F(Resume, NamesOtherDataRatherThanWhatTrainingChoseForThem) {
+  TrainOptions open = options();
+  open.architecture = "dln";
+  open.epochs = open.batch_size = 0;
+  open.learning_rate = 0;
+  open.interactions = {"auto"};
+  train_a_little(open, control());
+  for (const std::int64_t rows : {300, 6000, 25000}) {
+    const Table other = simulate({.rows = rows, .seed = 9});
+    const std::string error = resume_error(other, open, control());
+    EXPECT_THAT(error, HasSubstr("of the training data")) << rows;
+    TrainOptions changed = open;
+    changed.valid_fraction = 0.3;
+    EXPECT_THAT(resume_error(other, changed, control()), HasSubstr("valid_fraction was")) << rows;
+  }
+  TrainOptions set = open;
+  set.epochs = 77;
+  EXPECT_THAT(resume_error(loans(), set, control()), HasSubstr("epochs was "));
 }
 
 TEST_F(Resume, RefusesOtherValidationRows) {

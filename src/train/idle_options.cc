@@ -120,7 +120,7 @@ class Reasons {
     LayerSpec& first = architecture.layers.front();
     if (first.wiring == Wiring::crystals) first.wiring = Wiring::random;  // not yet searched for
     const Network network(architecture, input_wires(p_.schema), p_.options->monotone_calibrators,
-                          Random(1), kMaxParameters, score_wires(p_.schema.label));
+                          Random(1), BuildLimits(), score_wires(p_.schema.label));
     for (int l = 0; l < network.num_layers(); ++l) {
       for (int unit = 0; unit < network.layer(l).num_units(); ++unit) {
         if (network.layer(l).decay_scale(unit) > 0) return true;

@@ -35,8 +35,14 @@ std::uint64_t memory_of(Architecture architecture, const Prepared& p) {
   return sizeof(float) * (network.params().size() * (shards + 8 + members) + shards * tiles);
 }
 
+std::uint64_t whole_megabytes(std::uint64_t bytes) {
+  return (bytes + kMegabyte - 1) / kMegabyte * kMegabyte;
+}
+
 std::string as_megabytes(std::uint64_t bytes) {
-  return fmt::format("{} MB", (bytes + kMegabyte - 1) / kMegabyte);
+  return bytes % kMegabyte == 0 ? fmt::format("{} MB", bytes / kMegabyte)
+                                : fmt::format("{:.2f} MB", static_cast<double>(bytes) /
+                                                               static_cast<double>(kMegabyte));
 }
 
 }  // namespace
@@ -89,18 +95,21 @@ NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) 
   }
   // Windows of a quarter of these, four bytes a row.
   if (p.train.num_rows >= p.many_rows) needed.rest += p.many_rows;
+  for (std::uint64_t* part : {&needed.network, &needed.validation, &needed.words, &needed.rest})
+    *part = whole_megabytes(*part);
   return needed;
 }
 
 void require_memory(const NeededMemory& needed, std::uint64_t most) {
   if (needed.total() <= most) return;
-  throw Error(ErrorKind::argument,
-              fmt::format("memory: {} are allowed, but training takes up to {} even from disk: {} "
-                          "for the network, {} for the validation rows, {} for words, {} for the "
-                          "rest",
-                          as_megabytes(most), as_megabytes(needed.total()),
-                          as_megabytes(needed.network), as_megabytes(needed.validation),
-                          as_megabytes(needed.words), as_megabytes(needed.rest)));
+  throw Error(
+      ErrorKind::argument,
+      fmt::format("memory: {} are allowed, but training takes up to {} even from disk: {} "
+                  "for the network, {} for the validation rows, {} for words, {} for the "
+                  "rest; allow {}",
+                  as_megabytes(most), as_megabytes(needed.total()), as_megabytes(needed.network),
+                  as_megabytes(needed.validation), as_megabytes(needed.words),
+                  as_megabytes(needed.rest), as_megabytes(needed.total())));
 }
 
 }  // namespace espalier

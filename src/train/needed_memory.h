@@ -19,6 +19,7 @@
 
 namespace espalier {
 
+/// In whole megabytes, rounded up, so that the parts of a message add up to its total.
 struct NeededMemory {
   std::uint64_t network = 0;
   std::uint64_t validation = 0;

@@ -156,7 +156,7 @@ std::string to_json(const TrainOptions& options) {
 }
 
 void apply_json(TrainOptions& options, const std::string& json, const std::string& place) {
-  const Json object = parse_object(json, place);
+  const Json object = parse_object(without_byte_order_mark(json), place);
   require_known_fields(object, place);
   TrainOptions changed = options;
   visit_fields(changed, [&](const Field& field, auto& value) {

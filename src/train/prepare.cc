@@ -16,6 +16,7 @@
 #include "data/roles.h"
 #include "data/schema_builder.h"
 #include "espalier/error.h"
+#include "espalier/json.h"
 #include "model/builder.h"
 #include "objective/fit_label.h"
 #include "objective/label.h"
@@ -149,11 +150,15 @@ KeypointPlan keypoint_plan(const SettledOptions& options, const Architecture& ar
 
 // Whether trees may be grown beside the networks: why not, or an empty string.
 std::string no_trees_for(const Label& label, std::size_t rows, std::size_t many_rows) {
-  if (label.has_many_classes()) return "not for classes without an order";
-  if (label.num_levels() > kMaxBins) return fmt::format("only for at most {} levels", kMaxBins);
-  if (rows * label.num_levels() >= many_rows)
-    return fmt::format("only below {} rows{}", many_rows,
-                       label.num_levels() > 1 ? ", each counted once a level" : "");
+  const std::size_t levels = label.num_levels();
+  const char* const what = label.quantiles.empty() ? "grades" : "quantiles";
+  if (label.has_many_classes()) return "classes without an order cannot have trees";
+  if (levels > kMaxBins)
+    return fmt::format("trees take at most {} {}, and there are {}", kMaxBins, what, levels);
+  if (rows * levels >= many_rows) {
+    return fmt::format("trees take fewer than {} rows{}, and there are {}", many_rows,
+                       levels > 1 ? fmt::format(", times {} {}", levels, what) : "", rows);
+  }
   return {};
 }
 
@@ -163,7 +168,7 @@ void settle_trees(const TrainOptions& options, const Split& rows, Prepared& p) {
   const std::string why_not = no_trees_for(p.schema.label, rows.train.size(), p.many_rows);
   if (options.trees > 0 && !why_not.empty())
     throw Error(ErrorKind::argument,
-                fmt::format("trees: {}; found {}, wanted 0", why_not, options.trees));
+                fmt::format("trees: {}: {}; set trees to 0", options.trees, why_not));
   p.open.tree_share = options.tree_share < 0 && !rows.valid.empty();
   if (options.trees < 0 && why_not.empty() && !rows.valid.empty() &&
       asks_the_table(options.architecture)) {
@@ -186,6 +191,16 @@ void fit(const Source& source, const TableShare& share, const Split& rows,
   fit_label(p.train, p.schema.label);
 }
 
+// The names of options that were settled to something else than the caller's.
+std::vector<std::string> chosen_of(const TrainOptions& given, const TrainOptions& settled) {
+  const Json before = Json::parse(to_json(given)), after = Json::parse(to_json(settled));
+  std::vector<std::string> names;
+  for (const auto& [name, value] : after.members()) {
+    if (value != before[name]) names.push_back(name);
+  }
+  return names;
+}
+
 // Of a table whose columns beside the features are whole.
 Prepared prepare_share(const Source& source, const TableShare& share, const TrainOptions& options,
                        const TrainControl& control) {
@@ -204,6 +219,7 @@ Prepared prepare_share(const Source& source, const TableShare& share, const Trai
              .valid_is_split_off = control.valid == nullptr && source.rows == nullptr,
              .finds_interactions = asks_the_table(options.architecture),
              .many_rows = source.many_rows};
+  p.chosen = chosen_of(options, *p.options);
   if (options.epochs == 0 && options.patience == 0 && p.options->schedule == Schedule::cosine &&
       !rows.valid.empty() && asks_the_table(options.architecture)) {
     p.open = {.epochs = true,

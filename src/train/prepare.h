@@ -2,6 +2,9 @@
 // From a table and options to what a network is trained on.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "data/dataset.h"
 #include "espalier/architecture.h"
 #include "espalier/schema.h"
@@ -13,9 +16,17 @@
 
 namespace espalier {
 
+/// Of the columns and rows, as they are before pairs of columns are found.
+struct DataHashes {
+  std::uint64_t columns = 0;
+  std::uint64_t train_rows = 0;
+  std::uint64_t valid_rows = 0;
+};
+
 /// What is trained on: the settled options, the schema, and both sets of rows.
 struct Prepared {
   SettledOptions options;
+  std::vector<std::string> chosen = {};  // names of those that the caller left open
   Architecture architecture = {};
   Schema schema;
   Dataset train = {};
@@ -25,6 +36,7 @@ struct Prepared {
   bool finds_interactions = false;      // the preset suits pairs that are found by search
   OpenSettings open = {};               // that the validation rows decide
   std::size_t many_rows = kManyRows;
+  std::optional<DataHashes> hashes = {};  // where they were taken before pairs were found
   // Of settle_interactions and settle_wiring:
   std::vector<Choice> choices = {};
   std::vector<std::string> pairs = {};  // that clearly improve the loss, those in use first

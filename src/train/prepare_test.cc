@@ -49,7 +49,7 @@ TEST(Memory, IsRefusedBeforeTheFirstStepIfItIsTooLittle) {
     return error_of([&] { train(table, options(), control); });
   };
   EXPECT_THAT(error_with(std::uint64_t{3} << 20),
-              HasSubstr("memory: 3 MB are allowed, but training takes up to 38 MB"));
+              HasSubstr("memory: 3 MB are allowed, but training takes up to 40 MB"));
   EXPECT_EQ(steps, 0);
   EXPECT_EQ(error_with(std::uint64_t{64} << 20), "no error");
 }

@@ -402,11 +402,7 @@ class Session {
   }
 
   void require_same_run(const Checkpoint& checkpoint) const {
-    const std::string other = difference(checkpoint.fingerprint, fingerprint_);
-    if (!other.empty()) {
-      throw Error(ErrorKind::argument,
-                  fmt::format("{}: the checkpoint is of another run: {}", file_.path(), other));
-    }
+    file_.require_no(difference(checkpoint.fingerprint, fingerprint_));
   }
 
   // The trials as far as they had come, or what was chosen when the first network is finished.

@@ -54,6 +54,11 @@ TrainResult train_on(const Source& source, const TrainOptions& options,
   require_same_on_all_ranks(prepared, team);
   warn_of_idle_options(options, prepared, control);
   warn_of_shared_rows(prepared, control, team);
+  if (file.wanted()) prepared.hashes = data_hashes(prepared, team.ranks());
+  if (checkpoint) {  // before what it has chosen is taken over
+    file.require_no(difference_of_inputs(checkpoint->fingerprint,
+                                         fingerprint_of(prepared.options, prepared, team.ranks())));
+  }
   const Stopwatch watch;
   LayerSpec& first = prepared.architecture.layers.front();
   if (checkpoint && first.wiring == Wiring::crystals)

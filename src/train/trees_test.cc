@@ -126,14 +126,15 @@ TEST(Trees, AreRefusedWhereTheyCannotBeGrown) {
   classes.task = Task::classification;
   const Table words = graded(table);
   EXPECT_THAT(error_of([&] { train(words, classes); }),
-              HasSubstr("trees: not for classes without an order; found 5, wanted 0"));
+              HasSubstr("trees: 5: classes without an order cannot have trees; set trees to 0"));
   classes.trees = -1;
   EXPECT_EQ(train(words, classes).options.trees, 0);
 
   TrainOptions levels = plain(5);
   for (int q = 1; q <= 255; ++q) levels.quantile.push_back(q / 256.0);
-  EXPECT_THAT(error_of([&] { train(table, levels); }),
-              HasSubstr("trees: only for at most 254 levels"));
+  EXPECT_THAT(
+      error_of([&] { train(table, levels); }),
+      HasSubstr("trees: 5: trees take at most 254 quantiles, and there are 255; set trees to 0"));
   levels.quantile = {0.1, 0.5, 0.9};
   levels.tree_share = 0.5;
   const auto train_with = [&](std::size_t many_rows) {
@@ -141,8 +142,9 @@ TEST(Trees, AreRefusedWhereTheyCannotBeGrown) {
   };
   const std::size_t rows = 3 * 240;  // a fifth is held out
   EXPECT_EQ(train_with(rows + 1), 5);
-  EXPECT_THAT(error_of([&] { train_with(rows); }),
-              HasSubstr("trees: only below 720 rows, each counted once a level"));
+  EXPECT_THAT(
+      error_of([&] { train_with(rows); }),
+      HasSubstr("trees: 5: trees take fewer than 720 rows, times 3 quantiles, and there are 240"));
 }
 
 TEST(Trees, AreGrownAgainAfterAStop) {
