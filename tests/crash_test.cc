@@ -206,7 +206,7 @@ TEST_F(Crash, RefusesFlagsThatMakeNoSense) {
   EXPECT_THAT(result.err, HasSubstr("cannot make the folder absent/run"));
   const Result same = run("train loans.csv --label default --checkpoint . -o checkpoint");
   EXPECT_EQ(same.exit, 2);
-  EXPECT_THAT(same.err, HasSubstr("--checkpoint: './checkpoint' is -o"));
+  EXPECT_THAT(same.err, HasSubstr("--checkpoint: './checkpoint' is also the path of -o"));
 }
 
 }  // namespace
