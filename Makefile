@@ -13,9 +13,11 @@ BENCH ?=
 ACCURACY ?=
 # Tables and flags of bench/accuracy/elsewhere.py.
 ELSEWHERE ?=
-# Flags of bench/promises/run.py, tasks and flags of bench/objectives/run.py.
+# Flags of bench/promises/run.py, tasks and flags of bench/objectives/run.py, tables and flags of
+# bench/cost/run.py.
 PROMISES ?=
 OBJECTIVES ?=
+COST ?=
 PEERS = xgboost-cpu lightgbm shap pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
 # Debian packages that the tests need besides those of the build.
 TEST_TOOLS = libgtest-dev libgmock-dev librapidcheck-dev clang libclang-rt-dev python3-venv python3-dev
@@ -42,7 +44,7 @@ say = @printf '\n== %s\n' "$(1)"
 .NOTPARALLEL:
 .PHONY: help deps build demo test test-release test-python test-asan test-tsan test-fuzz test-arm64 \
         test-mpi test-page test-all fuzz coverage wheel bench bench-peers bench-accuracy bench-elsewhere \
-        bench-promises bench-objectives docs-outputs reproduce format format-check install clean
+        bench-promises bench-objectives bench-cost docs-outputs reproduce format format-check install clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -215,6 +217,11 @@ bench-objectives: PEERS = xgboost-cpu lightgbm scikit-learn pandas
 bench-objectives: build peers  ## claims, quantiles and grades, beside boosted trees
 	$(call say,Objectives)
 	@OMP_WAIT_POLICY=passive build/peers/bin/python bench/objectives/run.py $(OBJECTIVES)
+
+bench-cost: PEERS = xgboost-cpu lightgbm scikit-learn pandas
+bench-cost: build peers  ## CPU seconds and test loss of a training run, beside boosted trees
+	$(call say,Cost)
+	@build/peers/bin/python bench/cost/run.py $(COST)
 
 # The package and the trees that it is compared with, in one Python.
 .PHONY: python-peers

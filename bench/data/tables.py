@@ -39,7 +39,17 @@ PUBLISHED = {
     "california": ("california/cal_housing.csv.gz",),
     "bank": ("bank/bank.csv.gz",),
     "fremtpl2": ("fremtpl2/fremtpl2.csv.gz",),
+    "bike": ("bike/bike.csv.gz",),
+    "king_county": ("king_county/king_county.csv.gz",),
+    "credit_default": ("credit_default/credit_default.csv.gz",),
+    "diamonds": ("diamonds/diamonds.csv.gz",),
 }
+# The rows of these files are in random order already. The last fifth are the test rows. Of the
+# others, the last fifth are the validation rows.
+IN_FILE_ORDER = ("bike", "king_county", "credit_default", "diamonds")
+# Categories that the files have as numbers. A letter before the number makes them words, which all
+# contenders read as categories.
+CODED = {"bike": ("season", "weekday"), "credit_default": ("SEX", "EDUCATION", "MARRIAGE")}
 
 
 def published_files(name):
@@ -87,7 +97,9 @@ def write_published(folder, name):
             write_rows(folder / f"{part}.csv", read_rows(path))
     else:
         header, *rows = read_rows(paths[0])
-        test, rest = cut(rows, TEST_FRACTION)
+        for i in [header.index(column) for column in CODED.get(name, ())]:
+            rows = [[*row[:i], f"c{row[i]}", *row[i + 1:]] for row in rows]
+        test, rest = cut_last_fifth(rows) if name in IN_FILE_ORDER else cut(rows, TEST_FRACTION)
         write_rows(folder / "all.csv", [header, *rest])
         write_rows(folder / "test.csv", [header, *test])
     shutil.copy(HERE / f"{name}.json", folder / "options.json")
@@ -122,16 +134,24 @@ def cut(rows, fraction, seed=1):
     return rows[:count], rows[count:]
 
 
+def cut_last_fifth(rows):
+    """(the last fifth of the rows, the rest)"""
+    count = len(rows) * 4 // 5
+    return rows[count:], rows[:count]
+
+
 def split(table, folder, seed=1):
-    """Cuts the all.csv of a table into the train.csv and valid.csv of a folder."""
+    """Cuts the all.csv of a table into the train.csv and valid.csv of a folder; without a seed the
+    last fifth are the validation rows."""
     with open(table / "all.csv", newline="") as file:
         header, *rows = csv.reader(file)
-    valid, train = cut(rows, VALID_FRACTION, seed)
+    valid, train = cut_last_fifth(rows) if seed is None else cut(rows, VALID_FRACTION, seed)
     write_rows(folder / "valid.csv", [header, *valid])
     write_rows(folder / "train.csv", [header, *train])
 
 
-WRITERS = {"loans": write_loans, "rater": write_rater} | {
+WRITERS = {"loans": write_loans, "loans_300000": functools.partial(write_loans, rows=300_000),
+           "rater": write_rater} | {
     name: functools.partial(write_published, name=name) for name in PUBLISHED if name != "fremtpl2"}
 
 
@@ -141,7 +161,7 @@ def make(name, parent):
     if not (folder / "train.csv").exists():
         folder.mkdir(parents=True, exist_ok=True)
         WRITERS[name](folder)
-        split(folder, folder)
+        split(folder, folder, None if name in IN_FILE_ORDER else 1)
     return folder
 
 
