@@ -218,7 +218,7 @@ bench-objectives: build peers  ## claims, quantiles and grades, beside boosted t
 	$(call say,Objectives)
 	@OMP_WAIT_POLICY=passive build/peers/bin/python bench/objectives/run.py $(OBJECTIVES)
 
-bench-cost: PEERS = xgboost-cpu lightgbm scikit-learn pandas
+bench-cost: PEERS = xgboost-cpu lightgbm pandas
 bench-cost: build peers  ## CPU seconds and test loss of a training run, beside boosted trees
 	$(call say,Cost)
 	@build/peers/bin/python bench/cost/run.py $(COST)
