@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Seconds to grow a forest of a fixed size from arrays, binning included: both layouts of histograms,
-# the fastest method of monotone constraints.
+# Seconds to grow a forest of a fixed size from arrays, binning included: both layouts of
+# histograms, the fastest method of monotone constraints.
 #   peer_lightgbm.py FOLDER TREES LEAVES THREADS
 import sys
 import time

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Seconds to grow a forest of a fixed size from arrays, binning included: level by level, and leaf by
-# leaf.
+# Seconds to grow a forest of a fixed size from arrays, binning included: level by level, and leaf
+# by leaf.
 #   peer_xgboost.py FOLDER TREES LEAVES THREADS
 import math
 import sys

@@ -52,8 +52,9 @@ class HistogramBuilder {
   /// For the calls of build that follow. gradients: of every row.
   void reset(const HistogramLayout& layout, std::span<const GradientPair> gradients);
 
-  /// Overwrites the histogram with sums of the rows. Sums of some of the rows may lie elsewhere until
-  /// complete() has added them, for one candidate column after another or for several at a time.
+  /// Overwrites the histogram with sums of the rows. Sums of some of the rows may lie elsewhere
+  /// until complete() has added them, for one candidate column after another or for several at a
+  /// time.
   void build(std::span<const std::uint32_t> rows, std::span<GradientSums> histogram);
   void complete(std::size_t column, std::span<GradientSums> histogram) const;
 

@@ -28,8 +28,8 @@ constexpr std::size_t kLanes = hn::MaxLanes(kDoubles);
 using Lanes = hn::Vec<decltype(kDoubles)>;
 using FloatLanes = hn::Vec<decltype(kHalfFloats)>;
 
-// A sum of doubles of this size has no bits for a fraction, and its low bits are the nearest integer,
-// ties to even.
+// A sum of doubles of this size has no bits for a fraction, and its low bits are the nearest
+// integer, ties to even.
 constexpr double kRoundingShift = 0x1.8p52;
 
 HWY_INLINE Lanes set(double x) { return hn::Set(kDoubles, x); }

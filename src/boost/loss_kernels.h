@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses, gradients and hessians of many rows at a time, for every loss that has a hessian:
-// row_loss of objective/loss.h in lanes. Compiled for AVX-512, AVX2 and plain scalar code and chosen
-// at run time; all three do the operations of row_loss in its order, so all give its bits.
+// row_loss of objective/loss.h in lanes. Compiled for AVX-512, AVX2 and plain scalar code and
+// chosen at run time; all three do the operations of row_loss in its order, so all give its bits.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace espalier {
 /// Rows that are read together.
 inline constexpr std::size_t kLossBlock = 256;
 
-/// What the losses of some rows depend on, a number per row. Padded with finite numbers to a multiple
-/// of 8 rows, at most kLossBlock.
+/// What the losses of some rows depend on, a number per row. Padded with finite numbers to a
+/// multiple of 8 rows, at most kLossBlock.
 struct LossBlock {
   std::size_t count;    // a multiple of 8
   const float* z;       // outputs of the model

@@ -29,7 +29,8 @@ std::size_t RowPartition::divide(std::size_t begin, std::size_t end, const std::
   return begin + left;
 }
 
-// Each piece is divided on its own; then its two lists are copied behind those of the pieces before.
+// Each piece is divided on its own; then its two lists are copied behind those of the pieces
+// before.
 std::size_t RowPartition::divide_in_parallel(std::size_t begin, std::size_t end, std::size_t pieces,
                                              const std::uint8_t* bins,
                                              const GoesRight& goes_right) {

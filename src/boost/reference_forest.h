@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forests grown plainly, for tests: row by row, every histogram added up anew, every split tried, and
-// no threads. grow_forest must give the same bits.
+// Forests grown plainly, for tests: row by row, every histogram added up anew, every split tried,
+// and no threads. grow_forest must give the same bits.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the trees of a forest add up to for each row of a dataset, and the losses there. With levels,
-// each row comes once per level, one after another.
+// What the trees of a forest add up to for each row of a dataset, and the losses there. With
+// levels, each row comes once per level, one after another.
 #pragma once
 
 #include <array>

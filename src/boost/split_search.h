@@ -40,9 +40,9 @@ struct SplitChoice {
   GradientSums left;  // of the rows that go left
 };
 
-/// The bins of a column, without that of missing values, in the order in which a split may cut them:
-/// numbers by value, categories by the value that a leaf of their rows would have, shrunk to that of
-/// the leaf.
+/// The bins of a column, without that of missing values, in the order in which a split may cut
+/// them: numbers by value, categories by the value that a leaf of their rows would have, shrunk to
+/// that of the leaf.
 struct BinOrder {
   std::size_t size;
   std::array<std::uint8_t, 256> bins;

@@ -44,8 +44,8 @@ std::vector<TreeNode> nodes_of(const Tree& tree,
   return nodes;
 }
 
-// All cuts of a column of numbers lie on one wire, except the split that divides missing values from
-// all others: as network_of has it.
+// All cuts of a column of numbers lie on one wire, except the split that divides missing values
+// from all others: as network_of has it.
 std::vector<Order> leaf_orders(const Tree& tree, std::span<const ColumnBins> columns) {
   using Reading = std::pair<std::size_t, std::vector<std::uint8_t>>;
   std::map<Reading, int> wires;

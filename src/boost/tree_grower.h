@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grows a tree from the gradients and hessians of the loss of each row: the next split is always the
-// best one of any leaf. The values of the finished tree are projected onto the orders between its
-// leaves, so that they never decrease along monotone columns.
+// Grows a tree from the gradients and hessians of the loss of each row: the next split is always
+// the best one of any leaf. The values of the finished tree are projected onto the orders between
+// its leaves, so that they never decrease along monotone columns.
 //
 // The loss of a quantile has a corner and no hessian. Its rows count by their weight instead, and
-// the value of a leaf is the quantile of the residuals of its rows, shrunk to 0 as other values are.
+// the value of a leaf is the quantile of the residuals of its rows, shrunk to 0 as other values
+// are.
 #pragma once
 
 #include <array>

@@ -5,10 +5,10 @@
 //   pool.run(num_shards, [&](int shard) { ... });
 //
 // Tasks are picked in order by whichever thread is free, so a result that must not depend on the
-// number of threads is kept per task. Starting a run allocates nothing and costs about a microsecond
-// while the workers are awake. A run with few tasks uses as few workers, always the same ones, and
-// leaves the others asleep. A thread that waits, worker or caller, spins for some microseconds and then
-// sleeps.
+// number of threads is kept per task. Starting a run allocates nothing and costs about a
+// microsecond while the workers are awake. A run with few tasks uses as few workers, always the
+// same ones, and leaves the others asleep. A thread that waits, worker or caller, spins for some
+// microseconds and then sleeps.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ int default_threads();
 
 class ThreadPool {
  public:
-  // The thread that calls run() is one of `threads`; 0 means default_threads(). If the system refuses
-  // to start that many, the pool has fewer.
+  // The thread that calls run() is one of `threads`; 0 means default_threads(). If the system
+  // refuses to start that many, the pool has fewer.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
