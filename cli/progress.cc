@@ -47,8 +47,11 @@ double share_done(const Progress& progress) {
 // "network 2/5  epoch 12/30"
 std::string place_text(const Progress& progress, int epoch) {
   const TrainOptions& options = *progress.options;
+  // Averaged training has a limit that it seldom reaches.
+  const bool has_end = options.schedule != Schedule::averaged;
   const std::string text = progress.trees > 0 ? fmt::format("trees {}", progress.trees)
-                                              : fmt::format("epoch {}/{}", epoch, options.epochs);
+                           : has_end          ? fmt::format("epoch {}/{}", epoch, options.epochs)
+                                              : fmt::format("epoch {}", epoch);
   if (options.ensemble == 1) return text;
   return fmt::format("network {}/{}  {}", progress.member, options.ensemble, text);
 }

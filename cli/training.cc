@@ -81,9 +81,15 @@ std::string search_text(const TrainResult& result) {
 }
 
 std::string best_text(const TrainResult& result) {
-  std::vector<int> epochs;
+  std::vector<int> epochs, lasts(result.best.size(), 0);
   for (const Epoch& best : result.best) epochs.push_back(best.epoch);
-  return fmt::format("{} of {}", fmt::join(epochs, ", "), result.options.epochs);
+  if (result.options.schedule != Schedule::averaged)
+    return fmt::format("{} of {}", fmt::join(epochs, ", "), result.options.epochs);
+  for (const Epoch& epoch : result.history) {
+    const auto member = static_cast<std::size_t>(epoch.member);
+    if (member <= lasts.size()) lasts[member - 1] = epoch.epoch;
+  }
+  return fmt::format("{} of {}", fmt::join(epochs, ", "), fmt::join(lasts, ", "));
 }
 
 Json json_of(const std::vector<Epoch>& epochs) {

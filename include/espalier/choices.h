@@ -12,7 +12,7 @@ enum class ClassWeight { none, balanced };
 enum class MonotoneCalibrators { required, all };
 enum class Keypoints { automatic, distinct, quantile, uniform };
 enum class Initialization { automatic, data, paper };
-enum class Schedule { automatic, cosine, constant };
+enum class Schedule { automatic, averaged, cosine, constant };
 enum class Projection { automatic, sweep, exact, admm };
 
 template <>
@@ -33,7 +33,7 @@ struct Words<Initialization> {
 };
 template <>
 struct Words<Schedule> {
-  static constexpr std::string_view list[] = {"automatic", "cosine", "constant"};
+  static constexpr std::string_view list[] = {"automatic", "averaged", "cosine", "constant"};
 };
 template <>
 struct Words<Projection> {

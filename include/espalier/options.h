@@ -150,23 +150,26 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"lattice_noise", "standard deviation of the noise added to the initial lattices", 0,
               10},
         o.lattice_noise);
-  visit(Field{"ensemble",
-              "train this many networks and average them as one model, each with other rows held "
-              "out; 0 chooses: 5 for a preset below 5,000 training rows, else 1",
-              1, 1000, /*chooses=*/0},
-        o.ensemble);
-  visit(Field{"trees",
-              "at most so many trees are grown one after another beside each network and end where "
-              "the loss of the validation rows is least; 0 none; -1 chooses: 1000 for the dln "
-              "presets, but none for classes without an order",
-              0, 100000, /*chooses=*/-1},
-        o.trees);
+  visit(
+      Field{"ensemble",
+            "train this many networks and average them as one model, each with other rows held "
+            "out; 0 chooses: 5 for a preset below 5,000 training rows, else 1; for the dln presets "
+            "that stop by themselves 3 from 5,000 rows on, or 2 with a validation set",
+            1, 1000, /*chooses=*/0},
+      o.ensemble);
+  visit(
+      Field{"trees",
+            "at most so many trees are grown one after another in each forest beside the networks "
+            "and end where the loss of the validation rows is least; 0 none; -1 chooses: 1000 for "
+            "the dln presets, but none for classes without an order",
+            0, 100000, /*chooses=*/-1},
+      o.trees);
   visit(Field{"tree_leaves",
               "leaves of a tree, at most; 0 chooses: 15 below 5,000 training rows, 31 below "
               "200,000, else 63",
               2, 256, /*chooses=*/0},
         o.tree_leaves);
-  visit(Field{"tree_rate", "share of each tree's step that is taken; 0 chooses 0.1", 0, 1,
+  visit(Field{"tree_rate", "share of each tree's step that is taken; 0 chooses 0.15", 0, 1,
               /*chooses=*/0},
         o.tree_rate);
   visit(Field{"tree_share",
@@ -176,13 +179,12 @@ void visit_fields(Options& o, Visitor&& visit) {
               0, 1, /*chooses=*/-1},
         o.tree_share);
 
-  visit(
-      Field{
-          "epochs",
-          "passes over the training rows; 0 chooses by size, and for the dln presets twice as many "
-          "while the validation rows say that it pays",
-          1, 1e6, /*chooses=*/0},
-      o.epochs);
+  visit(Field{"epochs",
+              "passes over the training rows; averaged: at most so many; 0 chooses by size, and "
+              "for the "
+              "dln presets a limit that training seldom reaches",
+              1, 1e6, /*chooses=*/0},
+        o.epochs);
   visit(Field{"batch_size", "rows a step; 0 chooses by size", 1, 1 << 20, /*chooses=*/0},
         o.batch_size);
   visit(Field{"learning_rate", "of Adam; 0 chooses by size", 0, 10, /*chooses=*/0},
@@ -192,10 +194,12 @@ void visit_fields(Options& o, Visitor&& visit) {
               "0.001, in dln-paper 1e-8",
               1e-20, 1, /*chooses=*/0},  // the root of a float may be 0
         o.adam_epsilon);
-  visit(Field{"schedule",
-              "cosine lowers the learning rate to 0 over the epochs; automatic: cosine, except in "
-              "dln-paper"},
-        o.schedule);
+  visit(
+      Field{"schedule",
+            "averaged keeps weight averages and stops when the validation metric stops improving; "
+            "cosine lowers the learning rate to 0 over the epochs; automatic: averaged for the dln "
+            "presets if epochs and patience are left open, constant in dln-paper, else cosine"},
+      o.schedule);
   visit(Field{"weight_decay",
               "decoupled, on the weights that an embedding gives to categories; less on those of "
               "numbers, none on those of monotone ones; -1 chooses: 0.3 where calibrators or "

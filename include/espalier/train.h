@@ -20,7 +20,7 @@
 
 namespace espalier {
 
-/// One finished epoch.
+/// An epoch that was evaluated: every one, or of averaged training those now and then.
 struct Epoch {
   int member = 1;  ///< which network of an ensemble, from 1
   int epoch = 0;   ///< from 1
@@ -38,10 +38,10 @@ struct Progress {
   double loss = 0;             ///< of the running epoch so far
   int trees = 0;               ///< grown so far beside this member; 0 while it is trained itself
   std::int64_t rows_done = 0;  ///< over all epochs and members
-  std::int64_t rows_total = 0;
+  std::int64_t rows_total = 0;    ///< an estimate while training may stop by itself; it can grow
   std::int64_t rows_resumed = 0;  ///< of rows_done, those of earlier runs that this one continues
   double seconds = 0;             ///< since this run began
-  bool epoch_finished = false;    ///< true once an epoch
+  bool epoch_finished = false;    ///< true once for each epoch that was evaluated
 };
 
 /// Ways to follow, to end and to continue training, all optional.

@@ -92,6 +92,15 @@ void Network::backward(Scratch& scratch, const float* grad_out, float* grad_para
 }
 
 // Layers without parameters sum or choose, so that what they give grows with what they read.
+void Network::project() {
+  for (int l = 0; l < num_layers(); ++l) {
+    const Layer& own = layer(l);
+    float* const params = params_.data() + offset(l);
+    for (int unit = 0; unit < own.num_units(); ++unit)
+      own.project(params + own.unit_begin(unit), unit, Projection::exact, {});
+  }
+}
+
 void Network::scale_scores(double factor) {
   int last = num_layers() - 1;
   while (layer(last).num_params() == 0) --last;

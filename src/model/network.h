@@ -68,6 +68,9 @@ class Network {
   /// between them still does, since all are multiplied alike and rounding keeps their order.
   void scale_scores(double factor);
 
+  /// Moves the parameters to the nearest ones that meet every inequality.
+  void project();
+
   /// The reference: the scores of one row, in double.
   std::vector<double> evaluate(std::span<const double> row) const;
 

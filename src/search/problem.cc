@@ -124,7 +124,7 @@ Problem pose(const Table& table, const TrainOptions& options, const TuneOptions&
                   .folds = {},
                   .plain = std::move(plain),
                   .base = std::move(base),
-                  .open = prepared.open,
+                  .validation = tune.folds > 0 ? Validation::none : Validation::given,
                   .pairs = prepared.pairs,
                   // With folds there are no rows that could say how many.
                   .trees = tune.folds > 0 ? std::max(0, options.trees) : prepared.options->trees,

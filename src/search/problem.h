@@ -13,9 +13,9 @@
 #include "espalier/train.h"
 #include "espalier/tune.h"
 #include "train/checkpoint.h"
+#include "train/settled_options.h"
 #include "train/split.h"
 #include "train/team.h"
-#include "train/trials.h"
 
 namespace espalier {
 
@@ -26,7 +26,7 @@ struct Problem {
   std::vector<std::vector<Split>> folds;  // of the search, and of each repeat; empty: none
   TrainOptions plain;                     // of one network, as train() would have them
   TrainOptions base;               // of the trials; with folds they hold out no rows of their own
-  OpenSettings open;               // that train() decides by its validation rows
+  Validation validation;           // of the trials
   std::vector<std::string> pairs;  // of columns that train() tried, if it was to choose
   int trees;                       // beside the networks of the final model; trials have none
   Metric metric;

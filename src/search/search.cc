@@ -46,14 +46,6 @@ Search::Search(Problem& problem, const SearchSpace& space, const TuneOptions& tu
   }
 }
 
-// A run that is finished before the search begins.
-void Search::begin_with(const TuneRun& run) {
-  runs_.push_back(run);
-  know(run);
-  report(&runs_.back());
-  record(run);
-}
-
 std::vector<TuneTrial> Search::run() {
   work_in(plan_.search_end, [this] { return next_of_search(); });
   std::vector<TuneTrial> trials;

@@ -38,9 +38,6 @@ class Search {
          const TuneControl& control, Team& team, const Stopwatch& watch, TuneResults& results,
          std::vector<TuneRun> earlier, const Plan& plan);
 
-  /// A run that is finished before the search begins.
-  void begin_with(const TuneRun& run);
-
   std::vector<TuneTrial> run();
 
  private:

@@ -68,7 +68,6 @@ Dimension rates_around(const SettledOptions& settled) {
 // ranges around them do too; penalties and noise, which are off, begin where they are felt.
 Dimensions default_ranges(const SettledOptions& settled, bool is_preset) {
   Dimensions ranges = {rates_around(settled),
-                       around("epochs", settled->epochs, 2, 2),
                        around("batch_size", settled->batch_size, 4, 2),
                        settled->weight_decay > 0
                            ? around("weight_decay", settled->weight_decay, 10, 4)
@@ -80,6 +79,9 @@ Dimensions default_ranges(const SettledOptions& settled, bool is_preset) {
                        range_of("lattice_laplacian", 0.00001, 0.01),
                        range_of("lattice_torsion", 0.00001, 0.01),
                        range_of("lattice_noise", 0.01, 0.3)};
+  // Averaged training stops by itself.
+  if (settled->schedule != Schedule::averaged)
+    ranges.push_back(around("epochs", settled->epochs, 2, 2));
   if (is_preset && settled->keypoints != Keypoints::uniform) {
     ranges.push_back(around("continuous_keypoints", settled->continuous_keypoints, 2, 4));
     ranges.push_back({.name = "keypoints", .words = {"distinct", "quantile"}});
@@ -107,11 +109,6 @@ Dimensions default_sizes(const Architecture& architecture) {
   if (shape.monotone_share > 0 && shape.monotone_share < 1)
     ranges.push_back(range_of("monotone_share", 0.2, 0.8, false));
   return ranges;
-}
-
-Json only(const char* name, const Json& settings) {
-  const Json* const value = settings.find(name);
-  return value ? Json{{name, *value}} : Json::object();
 }
 
 // The size of that name, 0 if the layers have none; nothing if there is no size of that name.
@@ -157,8 +154,8 @@ bool is_felt(std::string_view name, const Architecture& architecture) {
 }  // namespace
 
 SearchSpace::SearchSpace(const TrainOptions& base, const TuneOptions& tune, std::size_t rows,
-                         const Schema& schema, TableChoices chosen)
-    : base_(base), rows_(rows), schema_(schema), chosen_(std::move(chosen)) {
+                         const Schema& schema, Validation validation, Strings pairs)
+    : base_(base), rows_(rows), schema_(schema), validation_(validation), pairs_(std::move(pairs)) {
   for (const std::string& name : tune.fix) find_searchable(name);
   add_asked(tune);
   add_defaults(tune);
@@ -220,8 +217,7 @@ void SearchSpace::add_defaults(const TuneOptions& tune) {
   std::ranges::for_each(default_sizes(parse_architecture(defaults->architecture)), add);
   if (base_.architecture == TrainOptions().architecture)
     add({.name = "architecture", .words = {"dln", "random-lattices"}});
-  if (!chosen_.pairs.empty())
-    add(range_of("pairs", 0, static_cast<double>(chosen_.pairs.size()), false));
+  if (!pairs_.empty()) add(range_of("pairs", 0, static_cast<double>(pairs_.size()), false));
 }
 
 void SearchSpace::require_buildable(const SettledOptions& options) const {
@@ -262,8 +258,8 @@ Json SearchSpace::felt(Json settings) const {
 }
 
 Json SearchSpace::draw(int trial) const {
-  if (trial == 1) return chosen_.settings;
   Json settings = Json::object();
+  if (trial == 1) return settings;
   Random random = Random(base_.seed).split(kTrialStream).split(static_cast<std::uint64_t>(trial));
   for (const Dimension& dimension : dimensions_) {
     const bool changes = random.uniform() < kChangeShare;
@@ -274,39 +270,29 @@ Json SearchSpace::draw(int trial) const {
 }
 
 SettledOptions SearchSpace::settled(TrainOptions options) const {
-  return settle(std::move(options), schema_.label, schema_.features, rows_);
+  return settle(std::move(options), schema_.label, schema_.features, rows_, validation_);
 }
 
-// All but the sizes of layers: what is drawn, before what the table chose.
-SettledOptions SearchSpace::with_choices(Json settings) const {
-  Json kept = chosen_.settings;
+// All but the sizes of layers.
+SettledOptions SearchSpace::with_base_sizes(Json settings) const {
   TrainOptions options = base_;
   if (const Json* const pairs = settings.find("pairs")) {
     options.interactions = first_pairs(pairs->get<std::size_t>());
     settings.erase("pairs");
   }
-  if (architecture_of(settings) == base_.architecture)
-    settings.erase("architecture");
-  else
-    kept = only("epochs", kept);
-  for (const auto& [name, value] : settings.members()) kept.erase(name);
   apply_json(options, settings.dump(), "search");
-  TrainOptions chosen = *settled(options);  // first: keypoints follow from the name of a preset
-  apply_json(chosen, kept.dump(), "search");
-  return SettledOptions(std::move(chosen));
+  return settled(std::move(options));
 }
 
-// As somebody would write it: that of the base for a larger one that the table chose.
 std::string SearchSpace::architecture_of(const Json& settings) const {
   const Json* const drawn = settings.find("architecture");
-  const Json* const chosen = chosen_.settings.find("architecture");
-  return !drawn || (chosen && *drawn == *chosen) ? base_.architecture : drawn->string();
+  return drawn ? drawn->string() : base_.architecture;
 }
 
 Strings SearchSpace::first_pairs(std::size_t count) const {
-  const auto end = static_cast<std::ptrdiff_t>(std::min(count, chosen_.pairs.size()));
+  const auto end = static_cast<std::ptrdiff_t>(std::min(count, pairs_.size()));
   if (end == 0) return {"none"};
-  return {chosen_.pairs.begin(), chosen_.pairs.begin() + end};
+  return {pairs_.begin(), pairs_.begin() + end};
 }
 
 SettledOptions SearchSpace::options_of(const Json& settings) const {
@@ -321,7 +307,7 @@ SettledOptions SearchSpace::options_of(const Json& settings) const {
     has_shape = true;
   });
   // The layers too: a fold has fewer rows than the final model, but must train the same network.
-  const SettledOptions plain_sizes = with_choices(plain);
+  const SettledOptions plain_sizes = with_base_sizes(plain);
   if (!has_shape) return plain_sizes;
   TrainOptions reshaped = *plain_sizes;
   reshaped.architecture = to_string(reshape(parse_architecture(plain_sizes->architecture), shape,
@@ -341,8 +327,6 @@ int SearchSpace::most_networks(const Json& settings) const {
 }
 
 std::string SearchSpace::layers_of(const std::string& architecture) const {
-  const Json* const chosen = chosen_.settings.find("architecture");
-  if (chosen && architecture == base_.architecture) return chosen->string();
   TrainOptions options = base_;
   options.architecture = architecture;
   return settled(std::move(options))->architecture;

@@ -16,28 +16,22 @@
 
 namespace espalier {
 
-/// What the rows of a table say before there is a trial.
-struct TableChoices {
-  Json settings = Json::object();       // that train() chose otherwise than by the number of rows
-  std::vector<std::string> pairs = {};  // of columns that were tried, the best first
-};
-
 class SearchSpace {
  public:
-  /// What `tune` asks for, and ranges around the settled `base`, with what the table chose, for all
-  /// that matters and that the base leaves at its default. Throws Error (argument) for a setting or a
-  /// range that cannot be, and if the largest or the smallest network could not be built.
+  /// What `tune` asks for, and ranges around the settled `base` for all that matters and that the base
+  /// leaves at its default. `pairs`: of columns that were tried, the best first. Throws Error
+  /// (argument) for a setting or a range that cannot be, and if the largest or the smallest network
+  /// could not be built.
   SearchSpace(const TrainOptions& base, const TuneOptions& tune, std::size_t rows,
-              const Schema& schema, TableChoices chosen = {});
+              const Schema& schema, Validation validation = Validation::none,
+              std::vector<std::string> pairs = {});
 
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
 
-  /// What a trial changes, an object; for trial 1 what the table chose. It depends on the seed and
-  /// the trial.
+  /// What a trial changes, an object; for trial 1 nothing. It depends on the seed and the trial.
   Json draw(int trial) const;
 
-  /// The base with what the table chose, these changes and every automatic choice made, a preset
-  /// written out as layers. Another architecture takes only the length from the table.
+  /// The base with these changes and every automatic choice made, a preset written out as layers.
   SettledOptions options_of(const Json& settings) const;
 
   /// How many networks an ensemble with these settings has at most, where nobody says: those that a
@@ -55,7 +49,7 @@ class SearchSpace {
   bool matters(const Dimension& dimension, const std::string& architecture) const;
   bool matters(const Dimension& dimension) const;  // for any of them
   Json felt(Json settings) const;
-  SettledOptions with_choices(Json settings) const;
+  SettledOptions with_base_sizes(Json settings) const;
   std::string architecture_of(const Json& settings) const;
   std::vector<std::string> first_pairs(std::size_t count) const;
   std::string layers_of(const std::string& architecture) const;  // a preset written out
@@ -63,7 +57,8 @@ class SearchSpace {
   const TrainOptions base_;
   const std::size_t rows_;
   const Schema& schema_;
-  const TableChoices chosen_;
+  const Validation validation_;
+  const std::vector<std::string> pairs_;
   std::vector<Dimension> dimensions_;
 };
 

@@ -27,8 +27,9 @@ const Schema& loan_schema() {
   return schema;
 }
 
-SearchSpace space_of(const TrainOptions& base, const TuneOptions& tune, TableChoices chosen = {}) {
-  return SearchSpace(base, tune, kRows, loan_schema(), std::move(chosen));
+SearchSpace space_of(const TrainOptions& base, const TuneOptions& tune,
+                     std::vector<std::string> pairs = {}) {
+  return SearchSpace(base, tune, kRows, loan_schema(), Validation::none, std::move(pairs));
 }
 
 const Dimension* find(const SearchSpace& space, std::string_view name) {
@@ -135,51 +136,10 @@ TEST(SearchSpace, TrialsOfEveryPresetCanBeBuiltAndDoNotDependOnTheRowsOfAFold) {
   }
 }
 
-// Every setting that the table chose is that of a trial which does not draw it; another
-// architecture takes only the length.
-TEST(SearchSpace, TrialsKeepWhatTheTableChose) {
-  constexpr const char* kLarger = "cal(40) lin(80,monotone=30) cal(10) lat(20x4) cal(10) lin(1)";
-  const Json chosen = {{"epochs", 777},
-                       {"architecture", kLarger},
-                       {"calibrator_hessian", 0.00025},
-                       {"weight_decay", 0.0}};
-  const SearchSpace space = space_of({}, {}, {.settings = chosen}), plain = space_of({}, {});
-  EXPECT_EQ(space.draw(1), chosen);
-  TrainOptions first = *plain.options_of(plain.draw(1));
-  apply_json(first, chosen.dump(), "test");
-  EXPECT_EQ(to_json(*space.options_of(chosen)), to_json(first));
-  EXPECT_EQ(to_json(*space.options_of(Json::object())), to_json(first));
-  int others = 0;
-  for (int trial = 2; trial < 100; ++trial) {
-    const Json settings = space.draw(trial);
-    const TrainOptions options = *space.options_of(settings);
-    const bool is_other = settings.contains("architecture") && settings.at("architecture") != "dln";
-    others += is_other;
-    if (!settings.contains("epochs")) {
-      EXPECT_EQ(options.epochs, 777);
-    }
-    if (is_other) continue;
-    if (!settings.contains("calibrator_hessian")) {
-      EXPECT_EQ(options.calibrator_hessian, 0.00025);
-    }
-    if (!settings.contains("weight_decay")) {
-      EXPECT_EQ(options.weight_decay, 0);
-    }
-    const int lattices = shape_of(parse_architecture(options.architecture)).lattices;
-    EXPECT_EQ(lattices, settings.contains("lattices") ? settings.at("lattices").get<int>() : 20);
-    if (!settings.contains("continuous_keypoints")) {
-      EXPECT_EQ(options.continuous_keypoints, first.continuous_keypoints);
-    }
-  }
-  EXPECT_GT(others, 5);
-  EXPECT_EQ(find(space, "epochs")->low, 388);
-  EXPECT_EQ(find(space, "epochs")->high, 1550);  // three digits
-}
-
 TEST(SearchSpace, DrawsHowManyOfThePairsThatWereTried) {
   const std::vector<std::string> pairs = {"income*age:16", "region*age:32"};
   const TrainOptions base = {.interactions = {pairs[0]}};
-  const SearchSpace space = space_of(base, {}, {.pairs = pairs});
+  const SearchSpace space = space_of(base, {}, pairs);
   const std::vector<std::string> wanted[] = {{"none"}, {pairs[0]}, pairs};
   std::set<std::size_t> drawn;
   for (int trial = 1; trial < 100; ++trial) {
@@ -190,7 +150,7 @@ TEST(SearchSpace, DrawsHowManyOfThePairsThatWereTried) {
     if (count) drawn.insert(used);
   }
   EXPECT_EQ(drawn, (std::set<std::size_t>{0, 1, 2}));
-  EXPECT_EQ(find(space_of(base, {.fix = {"pairs"}}, {.pairs = pairs}), "pairs"), nullptr);
+  EXPECT_EQ(find(space_of(base, {.fix = {"pairs"}}, pairs), "pairs"), nullptr);
   EXPECT_EQ(find(space_of(base, {}), "pairs"), nullptr);
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -12,7 +11,8 @@
 #include "core/check_fields.h"
 #include "core/default_floats.h"
 #include "core/stopwatch.h"
-#include "search/first_trial.h"
+#include "espalier/error.h"
+#include "espalier/json.h"
 #include "search/plan.h"
 #include "search/problem.h"
 #include "search/search.h"
@@ -24,20 +24,18 @@ namespace espalier {
 
 namespace {
 
-void tell_of_first(const Problem& problem, const TuneControl& control, double seconds) {
-  if (control.progress)
-    control.progress({.metric = problem.metric, .runs = {}, .running = 1, .seconds = seconds});
-}
-
 double all_threads(Team& team) {
   return team.pool().size() * (team.ranks() ? team.ranks()->size() : 1);
 }
 
 // Clocks differ between ranks: that of the first counts.
-Pace agreed(const Pace& own, Team& team) {
-  const Json told = Json::parse(
-      team.from_first(Json::array({own.seconds, own.threads, own.elapsed}).dump()), "a rank");
-  return {told[0].get<double>(), told[1].get<double>(), told[2].get<double>()};
+double agreed(double seconds, Team& team) {
+  return Json::parse(team.from_first(Json(seconds).dump()), "a rank").get<double>();
+}
+
+[[noreturn]] void fail_stopped() {
+  throw Error(ErrorKind::stopped,
+              "stopped before the first training of the search had ended: there is no model yet");
 }
 
 }  // namespace
@@ -68,21 +66,14 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
   const Stopwatch watch;
   Problem problem = pose(table, options, asked, control, team);
   const TuneOptions tune_options = with_repeats(asked, problem.train_rows);
-  // What cannot be searched is refused before anything is trained.
-  SearchSpace(problem.base, tune_options, problem.train_rows, problem.schema);
   TuneResults results(team.is_first() ? control.results : std::string(), problem.fingerprint);
   std::vector<TuneRun> earlier = earlier_runs(results, problem.metric, team);
-  const FirstTrial first = first_trial(
-      problem, earlier, [&] { tell_of_first(problem, control, watch.seconds()); }, control, team);
   const SearchSpace space(problem.base, tune_options, problem.train_rows, problem.schema,
-                          {first.settings, problem.pairs});
-  const Pace pace = agreed({first.seconds, all_threads(team), watch.seconds()}, team);
-  const double tree_seconds =
-      problem.trees > 0 ? agreed({first.tree_seconds, all_threads(team)}, team).seconds : 0;
-  const std::optional<TuneRun> first_run = run_of(first, problem, pace.seconds);
+                          problem.validation, problem.pairs);
+  const Pace pace = {
+      .seconds = 0, .threads = all_threads(team), .elapsed = agreed(watch.seconds(), team)};
   Search search(problem, space, tune_options, control, team, watch, results, std::move(earlier),
                 plan_search(tune_options, pace));
-  if (first_run) search.begin_with(*first_run);
   std::vector<TuneTrial> trials = search.run();
   team.agree_on_stop();
   const bool stopped = team.stop_requested();
@@ -95,20 +86,16 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
   best.tree_share = options.tree_share;
   if (!trials.empty()) best.epochs = best_run.epochs;
   if (options.ensemble == 0) {
-    const Pace own = {best_run.seconds / std::max(1, problem.num_folds) + tree_seconds,
-                      pace.threads};
+    const Pace own = {best_run.seconds / std::max(1, problem.num_folds), pace.threads};
     best.ensemble =
         networks_within(tune_options, own, {best.ensemble, space.most_networks(settings)});
   }
-  const bool is_trained = best_run.trial == 1 && first_run && best.ensemble == 1;
   TuneResult result{.trials = std::move(trials),
-                    .trained = is_trained
-                                   ? *first.trained
-                                   : train(table, best,
-                                           {.valid = control.valid,
-                                            .progress = control.final_progress,
-                                            .stop = stopped ? std::stop_token() : control.stop,
-                                            .ranks = control.ranks}),
+                    .trained = train(table, best,
+                                     {.valid = control.valid,
+                                      .progress = control.final_progress,
+                                      .stop = stopped ? std::stop_token() : control.stop,
+                                      .ranks = control.ranks}),
                     .stopped = stopped};
   for (const Dimension& dimension : space.dimensions())
     result.search.push_back(to_string(dimension));

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "ESPCHECK";
-constexpr std::uint32_t kFormatVersion = 1;
+constexpr std::uint32_t kFormatVersion = 2;
 
 std::string file_in(const std::string& folder) {
   return (fs::path(folder) / "checkpoint").string();
@@ -118,18 +118,6 @@ void visit_fields(T& finished, Visitor& visit) {
   visit_fields(finished.best, visit);
 }
 
-template <Is<Fall> T, class Visitor>
-void visit_fields(T& fall, Visitor& visit) {
-  visit(fall.mean, "trials");
-  visit(fall.error, "trials");
-}
-
-template <Is<EarlierTraining> T, class Visitor>
-void visit_fields(T& earlier, Visitor& visit) {
-  visit_fields(earlier.result, visit);
-  visit.list(earlier.history, "history");
-}
-
 template <Is<TrainerState> T, class Visitor>
 void visit_fields(T& trainer, Visitor& visit) {
   visit(trainer.adam.mean, "means");
@@ -142,6 +130,9 @@ void visit_fields(T& trainer, Visitor& visit) {
   visit(trainer.epoch_loss.weight, "loss");
   visit_fields(trainer.best, visit);
   visit(trainer.best_params, "best parameters");
+  visit(trainer.averages, "averages");
+  visit(trainer.improved, "epochs");
+  visit(trainer.improved_metric, "epochs");
 }
 
 template <Is<Fingerprint::Option> T, class Visitor>
@@ -162,8 +153,6 @@ void visit_fields(T& fingerprint, Visitor& visit) {
 template <Is<Checkpoint> T, class Visitor>
 void visit_fields(T& checkpoint, Visitor& visit) {
   visit_fields(checkpoint.fingerprint, visit);
-  visit.list(checkpoint.falls, "trials");
-  visit.list(checkpoint.earlier, "earlier trainings");
   visit.list(checkpoint.finished, "finished networks");
   visit_fields(checkpoint.network, visit);
   visit_fields(checkpoint.trainer, visit);

@@ -19,7 +19,6 @@
 #include "espalier/schema.h"
 #include "espalier/train.h"
 #include "model/network.h"
-#include "train/held_out.h"
 #include "train/prepare.h"
 #include "train/settled_options.h"
 #include "train/team.h"
@@ -72,16 +71,8 @@ struct FinishedNetwork {
   Epoch best;
 };
 
-/// The first network as it came out of the best training so far, while settings are being tried.
-struct EarlierTraining {
-  FinishedNetwork result;
-  std::vector<Epoch> history;
-};
-
 struct Checkpoint {
-  Fingerprint fingerprint;               // of the options as they were before any was tried
-  std::vector<Fall> falls;               // of the trials that are finished
-  std::vector<EarlierTraining> earlier;  // one at most
+  Fingerprint fingerprint;
   std::vector<FinishedNetwork> finished;
   NetworkState network;  // the running member
   TrainerState trainer;

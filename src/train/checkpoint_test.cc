@@ -35,7 +35,10 @@ Checkpoint small_checkpoint() {
           .trainer = {.adam = {.mean = {1, 2, 3}, .variance = {4, 5, 6}, .steps_done = 9},
                       .epochs_done = 1,
                       .best = {.epoch = 1},
-                      .best_params = {7, 8, 9}},
+                      .best_params = {7, 8, 9},
+                      .averages = {1, 2, 3},
+                      .improved = 1,
+                      .improved_metric = 0.5},
           .history = {{.epoch = 1}, {.epoch = 2, .valid_metric = std::nan("")}}};
 }
 
@@ -293,6 +296,8 @@ TEST_F(Resume, RefusesAStateThatDoesNotFitTheRun) {
   EXPECT_THAT(error([](Checkpoint& c) { c.trainer.adam.steps_done = INT64_MIN; }), wrong);
   EXPECT_THAT(error([](Checkpoint& c) { c.trainer.adam.steps_done = 21; }), wrong);
   EXPECT_THAT(error([](Checkpoint& c) { c.trainer.epochs_done = 6; }), wrong);
+  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.averages.push_back(0); }), wrong);
+  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.improved = -1; }), wrong);
   EXPECT_THAT(error([](Checkpoint& c) { c.trainer.best.epoch = 2; }), wrong);
   EXPECT_THAT(error([](Checkpoint& c) { c.network.params.pop_back(); }), wrong);
   EXPECT_THAT(error([](Checkpoint& c) { c.network.constants.push_back(0); }), wrong);

@@ -23,12 +23,9 @@ namespace {
 
 using ProgressOfRows = std::function<void(std::int64_t, double)>;
 
-int search_epochs(const Prepared& p) { return (p.options->epochs + 3) / 4; }
-
-SettledOptions with_epochs(const SettledOptions& options, int epochs) {
-  TrainOptions changed = *options;
-  changed.epochs = epochs;
-  return SettledOptions(std::move(changed));
+// A quarter of a training.
+SettledOptions search_options(const Prepared& p) {
+  return for_search(p.options, p.schema.label, p.train.num_rows, 0.25);
 }
 
 }  // namespace
@@ -70,7 +67,7 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
                                        .group_size = wanted.group_size},
                                       {.kind = LayerKind::sum}}};
   Network network(architecture, wires, p.options->monotone_calibrators, random.split(1));
-  const SettledOptions options = with_epochs(p.options, search_epochs(p));
+  const SettledOptions options = search_options(p);
   const Objective objective(p.schema.label, p.train);
   initialize(p.train, p.schema.label, options, random.split(2), network, team.ranks());
   const Dataset no_rows;
@@ -112,7 +109,8 @@ void settle_wiring(Prepared& p, Team& team, const TrainControl& control) {
   require_places(first, input_wires(p.schema).size());
   const Stopwatch watch;
   const auto rows = static_cast<std::int64_t>(p.train.num_rows);
-  const std::int64_t before = std::exchange(p.search_rows, p.search_rows + rows * search_epochs(p));
+  const std::int64_t before =
+      std::exchange(p.search_rows, p.search_rows + rows * search_options(p)->epochs);
   Progress told{.options = &*p.options,
                 .rows_total = p.search_rows + rows * p.options->epochs * p.options->ensemble};
   const auto tell = [&](std::int64_t rows_done, double loss) {

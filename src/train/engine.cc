@@ -46,13 +46,26 @@ Penalties penalties_of(const SettledOptions& options) {
           static_cast<float>(options->lattice_torsion)};
 }
 
+// The learning rate of the step after so many.
+double rate_at(const EngineInput& in, std::int64_t step) {
+  const TrainOptions& options = **in.options;
+  const double progress = static_cast<double>(step) / static_cast<double>(in.total_steps);
+  switch (options.schedule) {
+    case Schedule::cosine:
+      return options.learning_rate * 0.5 * (1 + portable_cos(kPi * progress));
+    case Schedule::averaged:
+      return options.learning_rate * rate_share(in.fall, step);
+    case Schedule::automatic:
+    case Schedule::constant:
+      break;
+  }
+  return options.learning_rate;
+}
+
 // The parameters of step t = steps_done + 1, for a batch of this weight.
-AdamStep next_adam_step(const SettledOptions& options, std::int64_t total_steps,
-                        double batch_weight, AdamState& adam) {
-  const double progress = static_cast<double>(adam.steps_done) / static_cast<double>(total_steps);
-  const double rate =
-      options->learning_rate *
-      (options->schedule == Schedule::cosine ? 0.5 * (1 + portable_cos(kPi * progress)) : 1);
+AdamStep next_adam_step(const EngineInput& in, double batch_weight, AdamState& adam) {
+  const SettledOptions& options = *in.options;
+  const double rate = rate_at(in, adam.steps_done);
   ++adam.steps_done;
   adam.beta1_power *= kAdamBeta1;
   adam.beta2_power *= kAdamBeta2;
@@ -96,8 +109,7 @@ class Engine::Work {
     const LossSum sum = over_ranks_ ? over_ranks_->add(shard_grads_, shard_sums_)
                                     : tree_sum(std::span<const LossSum>(shard_sums_));
     // A batch whose rows all weigh nothing says nothing.
-    const AdamStep step =
-        next_adam_step(*in_.options, in_.total_steps, sum.weight > 0 ? sum.weight : 1, adam_);
+    const AdamStep step = next_adam_step(in_, sum.weight > 0 ? sum.weight : 1, adam_);
     pool.run(static_cast<int>(blocks_.size()),
              [&](int block) { update(blocks_[static_cast<std::size_t>(block)], step); });
     return sum;

@@ -20,6 +20,7 @@
 #include "objective/loss.h"
 #include "train/adam.h"
 #include "train/batches.h"
+#include "train/policy.h"
 #include "train/settled_options.h"
 #include "train/team.h"
 
@@ -42,8 +43,9 @@ struct Learner {
 struct EngineInput {
   const SettledOptions* options;
   const Objective* objective;
-  std::int64_t total_steps;  // of each network, over all epochs: the schedule needs it
+  std::int64_t total_steps;  // of each network, over all epochs: the cosine schedule needs it
   Team* team;
+  RateFall fall = {};  // of the averaged schedule
 };
 
 class Engine {

@@ -64,12 +64,6 @@ void keep_columns(const std::vector<std::size_t>& columns, Dataset& data) {
   data.num_features = columns.size();
 }
 
-SettledOptions half_as_long(const SettledOptions& options) {
-  TrainOptions changed = *options;
-  changed.epochs = (options->epochs + 1) / 2;
-  return SettledOptions(std::move(changed));
-}
-
 // Columns are numbered as in the sample, unless a comment says otherwise.
 class Search {
  public:
@@ -80,7 +74,7 @@ class Search {
         team_(team),
         control_(control),
         random_(Random(prepared.options->seed).split(kInteractionStream)),
-        options_(half_as_long(prepared.options)),
+        options_(for_search(prepared.options, prepared.schema.label, prepared.train.num_rows, 0.5)),
         sample_(subset(p_.train, draw_rows(), team_.ranks())),
         objective_(p_.schema.label, sample_),
         groups_(group_equal_rows(sample_)),
@@ -281,7 +275,7 @@ class Search {
   void tell(std::int64_t rows, double loss) {
     if (!control_.progress) return;
     const auto main =
-        static_cast<std::int64_t>(p_.train.num_rows) * p_.options->epochs * p_.options->ensemble;
+        static_cast<std::int64_t>(p_.train.num_rows) * 2 * options_->epochs * p_.options->ensemble;
     const auto search =
         static_cast<std::int64_t>(sample_.num_rows * (kFolds - 1)) * options_->epochs;
     control_.progress({.options = &*p_.options,

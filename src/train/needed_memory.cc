@@ -32,7 +32,7 @@ std::uint64_t memory_of(Architecture architecture, const Prepared& p) {
   const std::size_t tiles = scratch.tiles.size() + scratch.grads.size() + scratch.layers.size();
   const auto shards = static_cast<std::uint64_t>(num_shards_of(p.options->batch_size));
   const auto members = static_cast<std::uint64_t>(p.options->ensemble);
-  return sizeof(float) * (network.params().size() * (shards + 8 + members) + shards * tiles);
+  return sizeof(float) * (network.params().size() * (shards + 12 + members) + shards * tiles);
 }
 
 std::uint64_t whole_megabytes(std::uint64_t bytes) {
@@ -58,8 +58,6 @@ std::uint64_t memory_of_words(const Table& table) {
 
 NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) {
   NeededMemory needed{.network = memory_of(p.architecture, p), .words = words};
-  for (const std::string& larger : p.open.larger)
-    needed.network = std::max(needed.network, memory_of(parse_architecture(larger), p));
   const Label& label = p.schema.label;
   const std::uint64_t row = 128 + 12 * static_cast<std::uint64_t>(label.num_scores());
   const auto members = static_cast<std::uint64_t>(p.valid_is_split_off ? p.options->ensemble : 1);

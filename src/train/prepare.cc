@@ -20,6 +20,7 @@
 #include "model/builder.h"
 #include "objective/fit_label.h"
 #include "objective/label.h"
+#include "train/policy.h"
 #include "train/presets.h"
 #include "train/share.h"
 #include "train/streams.h"
@@ -27,8 +28,6 @@
 namespace espalier {
 
 namespace {
-
-constexpr int kMostTrees = 1000;  // where they are left open
 
 // None if this process is alone.
 Ranks* ranks_of(const TrainControl& control) {
@@ -169,11 +168,11 @@ void settle_trees(const TrainOptions& options, const Split& rows, Prepared& p) {
   if (options.trees > 0 && !why_not.empty())
     throw Error(ErrorKind::argument,
                 fmt::format("trees: {}: {}; set trees to 0", options.trees, why_not));
-  p.open.tree_share = options.tree_share < 0 && !rows.valid.empty();
+  p.chooses_mixing_weight = options.tree_share < 0 && !rows.valid.empty();
   if (options.trees < 0 && why_not.empty() && !rows.valid.empty() &&
-      asks_the_table(options.architecture)) {
+      asks_the_data(options.architecture)) {
     TrainOptions settled = *p.options;
-    settled.trees = kMostTrees;
+    settled.trees = kMaxTrees;
     p.options = SettledOptions(std::move(settled));
   }
 }
@@ -214,20 +213,18 @@ Prepared prepare_share(const Source& source, const TableShare& share, const Trai
   schema.features =
       build_features(table, share, options, directions_of(table, options, schema.label), rows.train,
                      [&](const std::string& m) { warn(control, m); });
-  Prepared p{.options = settle(options, schema.label, schema.features, rows.train.size()),
-             .schema = std::move(schema),
-             .valid_is_split_off = control.valid == nullptr && source.rows == nullptr,
-             .finds_interactions = asks_the_table(options.architecture),
-             .many_rows = source.many_rows};
+  const bool is_split_off = control.valid == nullptr && source.rows == nullptr;
+  const Validation validation = rows.valid.empty() ? Validation::none
+                                : is_split_off     ? Validation::split_off
+                                                   : Validation::given;
+  Prepared p{
+      .options = settle(options, schema.label, schema.features, rows.train.size(), validation),
+      .schema = std::move(schema),
+      .valid_is_split_off = is_split_off,
+      .finds_interactions = asks_the_data(options.architecture),
+      .many_rows = source.many_rows};
   p.chosen = chosen_of(options, *p.options);
-  if (options.epochs == 0 && options.patience == 0 && p.options->schedule == Schedule::cosine &&
-      !rows.valid.empty() && asks_the_table(options.architecture)) {
-    p.open = {.epochs = true,
-              .calibrator_hessian = options.calibrator_hessian < 0,
-              .weight_decay = options.weight_decay < 0,
-              .larger = larger_networks(options.architecture, rows.train.size(), p.schema.features,
-                                        p.schema.label)};
-  }
+  p.stops_by_itself = options.epochs == 0 && p.options->schedule == Schedule::averaged;
   settle_trees(options, rows, p);
   fit(source, share, rows, control, p);
   warn_of_close_labels(p.schema.label, control);

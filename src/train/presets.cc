@@ -11,6 +11,7 @@
 #include "espalier/architecture.h"
 #include "espalier/error.h"
 #include "model/builder.h"
+#include "train/policy.h"
 
 namespace espalier {
 
@@ -18,28 +19,6 @@ namespace {
 
 [[noreturn]] void fail(std::string_view text, std::string_view wanted) {
   throw Error(ErrorKind::argument, fmt::format("architecture: '{}': {}", text, wanted));
-}
-
-// How large a network the rows can feed.
-struct Size {
-  int lattices;
-  int lattice_size;
-  int input_keypoints;
-  int inner_keypoints;
-};
-
-// The sizes, each up to so many rows.
-struct Rung {
-  std::size_t below;
-  Size size;
-};
-constexpr Rung kLadder[] = {{1000, {8, 3, 10, 5}},
-                            {5000, {20, 4, 40, 10}},
-                            {15000, {40, 4, 100, 20}},
-                            {static_cast<std::size_t>(-1), {70, 5, 150, 20}}};
-
-Size size_for(std::size_t rows) {
-  return std::ranges::find_if(kLadder, [&](const Rung& rung) { return rows < rung.below; })->size;
 }
 
 // What a preset is made from. groups and group_size are 0 unless it was written as name(GxS).
@@ -53,8 +32,8 @@ struct Request {
 };
 
 // The size of lattices: as written, else as the rows can feed.
-Size size_for(const Request& request) {
-  Size size = size_for(request.rows);
+NetworkSize size_for(const Request& request) {
+  NetworkSize size = network_size(request.rows);
   if (request.groups > 0) {
     size.lattices = request.groups;
     size.lattice_size = request.group_size;
@@ -73,7 +52,7 @@ int monotone_rows(int rows, const Request& request) {
 }
 
 // Calibrators, the embedding into the inputs of the lattices, calibrators, lattices.
-std::string lattices_on_an_embedding(const Size& size, const Request& request) {
+std::string lattices_on_an_embedding(const NetworkSize& size, const Request& request) {
   const int rows = size.lattices * size.lattice_size;
   const LayerSpec embedding = {
       .kind = LayerKind::lin, .outputs = rows, .monotone_outputs = monotone_rows(rows, request)};
@@ -83,14 +62,18 @@ std::string lattices_on_an_embedding(const Size& size, const Request& request) {
 
 // The paper's Cal-Lin-Cal-EnsLat-Cal-Lin.
 std::string deep_lattice_network(const Request& request) {
-  const Size size = size_for(request);
+  NetworkSize size = size_for(request);
+  if (request.groups == 0) {
+    size.lattices = std::min(size.lattices, kDlnLattices);
+    size.lattice_size = std::min(size.lattice_size, kDlnLatticeSize);
+  }
   return fmt::format("{} cal({}) lin({})", lattices_on_an_embedding(size, request),
                      size.inner_keypoints, request.num_outputs);
 }
 
 // The paper's Cal-Lin-Cal-EnsLat-Cal-Lat: a lattice over all lattices closes the network.
 std::string lattice_of_lattices(const Request& request) {
-  Size size = size_for(request);
+  NetworkSize size = size_for(request);
   if (request.groups == 0) size.lattices = 8;
   return fmt::format("{} cal({}) lat", lattices_on_an_embedding(size, request),
                      size.inner_keypoints);
@@ -98,7 +81,7 @@ std::string lattice_of_lattices(const Request& request) {
 
 // The paper's Cal-Lin-Cal-Lat.
 std::string one_deep_lattice(const Request& request) {
-  Size size = size_for(request);
+  NetworkSize size = size_for(request);
   if (request.groups == 0) size.lattices = 1, size.lattice_size = 8;
   if (size.lattices != 1)
     fail(fmt::format("dln-one-lattice({}x{})", size.lattices, size.lattice_size),
@@ -136,8 +119,8 @@ std::string calibrated_lattice(const Request& request) {
 
 // For lattices that read columns: at least twice as many places as columns, so that each meets
 // several others.
-Size size_for_columns(const Request& request) {
-  Size size = size_for(request);
+NetworkSize size_for_columns(const Request& request) {
+  NetworkSize size = size_for(request);
   if (request.groups > 0) return size;
   size.lattice_size = std::min(size.lattice_size, request.num_wires);
   size.lattices = std::max(size.lattices, 2 * request.num_wires / size.lattice_size + 1);
@@ -145,7 +128,7 @@ Size size_for_columns(const Request& request) {
 }
 
 std::string random_lattices(const Request& request) {
-  const Size size = size_for_columns(request);
+  const NetworkSize size = size_for_columns(request);
   return fmt::format("cal({0}) gather({1}x{2}) lat({1}x{2}) lin({3})", size.input_keypoints,
                      size.lattices, size.lattice_size, request.num_outputs);
 }
@@ -153,7 +136,7 @@ std::string random_lattices(const Request& request) {
 // A calibrator of its own for every input of every lattice, as the paper counts them, but with more
 // than its 10 keypoints where the rows feed them: that lowers the validation loss on Adult by 2 %.
 std::string crystals(const Request& request) {
-  const Size size = size_for_columns(request);
+  const NetworkSize size = size_for_columns(request);
   return fmt::format("gather({0}x{1},crystals) cal({2}) lat({0}x{1}) sum", size.lattices,
                      size.lattice_size, size.input_keypoints);
 }
@@ -161,12 +144,12 @@ std::string crystals(const Request& request) {
 // A curve for every column before what the paper builds without.
 template <std::string (*make)(const Request&)>
 std::string with_calibrators(const Request& request) {
-  return fmt::format("cal({}) {}", size_for(request.rows).input_keypoints, make(request));
+  return fmt::format("cal({}) {}", network_size(request.rows).input_keypoints, make(request));
 }
 
 // Every affine piece reads all inputs, with weights >= 0 on the monotone ones.
 std::string min_max_network(const Request& request) {
-  const Size size = size_for(request);
+  const NetworkSize size = size_for(request);
   const int pieces = size.lattices * size.lattice_size;
   return fmt::format("lin({0},monotone={0}) minmax({1}x{2})", pieces, size.lattices,
                      size.lattice_size);
@@ -188,7 +171,7 @@ std::string monotonic_dnn(const Request& request) {
 }
 
 constexpr Recipe kOurs;
-constexpr Recipe kDeep = {.asks_the_table = true};
+constexpr Recipe kDeep = {.asks_the_data = true};
 constexpr Recipe kRelu = {.weight_decay = 0, .rate = 0.02};
 // A row moves one piece of the many.
 constexpr Recipe kMinMax = {.weight_decay = 0, .rate = 0.08};
@@ -269,21 +252,9 @@ std::vector<std::string> preset_names() {
 
 bool is_preset(std::string_view text) { return find_kind(text) != nullptr; }
 
-bool asks_the_table(std::string_view architecture) {
+bool asks_the_data(std::string_view architecture) {
   const Kind* kind = find_kind(architecture);
-  return kind != nullptr && kind->recipe.asks_the_table;
-}
-
-std::vector<std::string> larger_networks(const std::string& text, std::size_t rows,
-                                         const std::vector<Feature>& features, const Label& label) {
-  std::vector<std::string> larger;
-  if (text != "dln") return larger;
-  for (const Rung& rung : kLadder) {
-    if (rung.size.lattices <= size_for(rows).lattices) continue;
-    const std::string size = fmt::format("dln({}x{})", rung.size.lattices, rung.size.lattice_size);
-    larger.push_back(find_preset(size, rows, features, label)->layers);
-  }
-  return larger;
+  return kind != nullptr && kind->recipe.asks_the_data;
 }
 
 std::optional<Preset> find_preset(const std::string& text, std::size_t rows,

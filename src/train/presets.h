@@ -25,7 +25,7 @@ struct Recipe {
   int ensemble = 5;                   // with very few rows; else 1
   double rate = 0;                    // of learning; 0: what suits the number of rows
   int epochs = 0;                     // 0: what suits the number of rows
-  bool asks_the_table = false;        // for pairs of columns, and what trials.h has
+  bool asks_the_data = false;         // for pairs of columns, trees, and when to stop
 };
 
 struct Preset {
@@ -38,17 +38,13 @@ std::vector<std::string> preset_names();
 /// Whether a text is the name of a preset, with a size or without.
 bool is_preset(std::string_view text);
 
-/// Whether it is a preset for which pairs of columns, the length of training and penalties are searched.
-bool asks_the_table(std::string_view architecture);
+/// Whether it is a preset for which pairs of columns are searched, trees are grown, and training stops
+/// by itself.
+bool asks_the_data(std::string_view architecture);
 
 /// The preset of that name for a table of this size; nothing for a list of layers. Throws Error
 /// (argument) for a word that is neither, and for a size that cannot be.
 std::optional<Preset> find_preset(const std::string& text, std::size_t rows,
                                   const std::vector<Feature>& features, const Label& label = {});
-
-/// The layers of `dln` in the sizes that more rows would have, the next one first; none for another
-/// text.
-std::vector<std::string> larger_networks(const std::string& text, std::size_t rows,
-                                         const std::vector<Feature>& features, const Label& label);
 
 }  // namespace espalier

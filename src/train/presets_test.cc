@@ -101,7 +101,8 @@ TEST(Presets, HaveTheSizesThatTheGuideNames) {
   // cal + lin + cal + lat + cal + lin: 10 columns of 150 keypoints; 4 of 10 outputs are monotone,
   // and those read 10 columns, the others 6.
   const std::size_t embedding = 140 * 10 + 210 * 6 + 350;
-  EXPECT_EQ(parameters("dln", 10, 4), 1500 + embedding + 7000 + 2240 + 1400 + 71u);
+  EXPECT_EQ(parameters("dln(70x5)", 10, 4), 1500 + embedding + 7000 + 2240 + 1400 + 71u);
+  EXPECT_EQ(parameters("dln", 10, 4), 1500 + (32 * 10 + 48 * 6 + 80) + 1600 + 320 + 400 + 21u);
   EXPECT_EQ(parameters("dln-lattice", 10, 4),
             1500 + (16 * 10 + 24 * 6 + 40) + 800 + 256 + 160 + 256u);
   EXPECT_EQ(parameters("dln-one-lattice", 10, 4), 1500 + (3 * 10 + 5 * 6 + 8) + 160 + 256u);

@@ -18,13 +18,13 @@
 #include "serve/compiled.h"
 #include "train/held_out.h"
 #include "train/initialize.h"
+#include "train/policy.h"
 #include "train/rotation.h"
 #include "train/settled_options.h"
 #include "train/share.h"
 #include "train/streams.h"
 #include "train/trainer.h"
 #include "train/trees.h"
-#include "train/trials.h"
 
 namespace espalier {
 
@@ -81,14 +81,11 @@ class Session {
   TrainResult run(std::optional<Checkpoint> checkpoint) {
     if (checkpoint) {
       require_same_run(*checkpoint);
-      restore_trials(*checkpoint);
       restore_finished(*checkpoint);
     }
-    progress_.rows_total = rows_before(p_.options->ensemble + 1);
     for (int m = static_cast<int>(best_.size()) + 1; m <= p_.options->ensemble; ++m) {
       if (m > 1 && team_.stop_requested()) break;
-      const Epoch best =
-          m == 1 && p_.open.epochs ? train_first(checkpoint) : train_member(m, checkpoint);
+      const Epoch best = train_member(m, checkpoint);
       if (best.epoch == 0) {  // stopped before it had learned anything
         model_->members.pop_back();
         break;
@@ -193,15 +190,16 @@ class Session {
     return judged;
   }
 
-  // Trees beside each network, if held-out rows say that they are worth it.
+  // Forests beside the networks, if held-out rows say that they are worth it.
   void add_trees() {
     if (p_.options->trees == 0) return;
     if (team_.stop_requested()) return leave_out_trees({});
     if (p_.options->tree_share == 0) return leave_out_trees("tree_share is 0");
-    const std::size_t count = model_->members.size();
+    const auto networks = static_cast<int>(model_->members.size());
+    const int forests = forests_beside(networks, p_.train.num_rows, rotation_.has_value());
     std::vector<Network> all;
     HeldOutSums of_trees, of_networks;
-    for (int m = 1; m <= static_cast<int>(count); ++m) {
+    for (int m = 1; m <= forests; ++m) {
       progress_.member = m;
       const std::optional<Rotation::Part> part =
           rotation_ ? std::optional(part_of_member(m)) : std::nullopt;
@@ -215,14 +213,15 @@ class Session {
           });
       if (!trees) return leave_out_trees("none lowers the loss of the validation rows");
       judge(m, *trees, valid, of_trees);
-      if (!rotation_)
-        judge(m, model_->members[static_cast<std::size_t>(m - 1)], valid, of_networks);
       all.push_back(*std::move(trees));
     }
-    if (p_.open.tree_share) {
-      const HeldOutRows networks = judged(rotation_ ? held_out_ : of_networks);
-      const TreeShare chosen = share_of_trees({p_.schema.label, p_.train}, networks.rows,
-                                              networks.outputs, judged(of_trees).outputs);
+    if (p_.chooses_mixing_weight) {
+      if (!rotation_) {
+        for (const Network& network : model_->members) judge(1, network, p_.valid, of_networks);
+      }
+      const HeldOutRows without = judged(rotation_ ? held_out_ : of_networks);
+      const TreeShare chosen = share_of_trees({p_.schema.label, p_.train}, without.rows,
+                                              without.outputs, judged(of_trees).outputs);
       if (chosen.share == 0) return leave_out_trees(chosen.why);
       set_trees(p_.options->trees, chosen.share);
       p_.choices.push_back({"tree_share", fmt::format("{}", chosen.share), chosen.why});
@@ -231,8 +230,11 @@ class Session {
     if (share == 1) {
       model_->members.clear();
     } else {
-      for (Network& network : model_->members) network.scale_scores(2 * (1 - share));
-      for (Network& trees : all) trees.scale_scores(2 * share);
+      // The model is the plain mean of its members.
+      const double members = networks + forests;
+      for (Network& network : model_->members)
+        network.scale_scores(members / networks * (1 - share));
+      for (Network& trees : all) trees.scale_scores(members / forests * share);
     }
     std::ranges::move(all, std::back_inserter(model_->members));
     if (rotation_) held_out_.sums = mixed(held_out_.sums, of_trees.sums, share);
@@ -250,9 +252,15 @@ class Session {
     if (!team_.stop_requested()) p_.choices.push_back({"trees", "0", why});
   }
 
-  // Rows that a search and all members before this one train on.
-  std::int64_t rows_before(int member) const {
-    return p_.search_rows + rows_of(p_.options->epochs) * (member - 1);
+  // Rows that a search and the finished members were trained on.
+  std::int64_t rows_before() const {
+    std::int64_t epochs = 0;
+    for (const Epoch& epoch : history_) {
+      const bool is_finished = epoch.member <= static_cast<int>(best_.size());
+      const bool is_last = &epoch == &history_.back() || (&epoch)[1].member != epoch.member;
+      if (is_finished && is_last) epochs += epoch.epoch;
+    }
+    return p_.search_rows + epochs * static_cast<std::int64_t>(p_.train.num_rows);
   }
 
   Rotation::Part part_of_member(int member) { return rotation_->part(member, team_.ranks()); }
@@ -286,7 +294,12 @@ class Session {
                      .train = &train,
                      .valid = part ? &part->valid : &p_.valid,
                      .team = &team_,
-                     .on_progress = [&](auto rows, double loss) { after_steps(rows, loss); },
+                     .on_progress =
+                         [&](auto rows, double loss) {
+                           count_rows(rows, trainer);
+                           progress_.loss = loss;
+                           report(false);
+                         },
                      .on_epoch = [&](const Epoch& epoch) { after_epoch(epoch); },
                      .on_run =
                          [&] {
@@ -304,70 +317,12 @@ class Session {
     return best;
   }
 
-  // A whole training of the first network.
-  struct Training {
-    Network network;
-    Epoch best;
-    std::vector<Epoch> history;
-    std::vector<double> losses;  // of the validation rows
-  };
-
-  // Takes the first network out of the model.
-  Training take_first(const Epoch& best) {
-    Network& network = model_->members.back();
-    const std::vector<float> outputs = network_outputs(network, p_.schema.label, p_.valid, team_);
-    Training training{std::move(network), best, std::move(history_),
-                      losses_of({p_.schema.label, p_.train}, p_.valid, outputs)};
-    model_->members.pop_back();
-    history_.clear();
-    return training;
-  }
-
-  // Puts the best training of all back.
-  Epoch use_best() {
-    set_options(trials_.best());
-    p_.search_rows -= rows_of(p_.options->epochs);
-    model_->members.push_back(std::move(earlier_->network));
-    history_ = std::move(earlier_->history);
-    const Epoch best = earlier_->best;
-    earlier_.reset();
-    return best;
-  }
-
-  void set_options(const TrainOptions& options) {
-    p_.options = SettledOptions(options);
-    p_.architecture = parse_architecture(options.architecture);
-    progress_.rows_total = rows_before(p_.options->ensemble + 1);
-  }
-
-  // The first network, again from the start for every setting that is tried.
-  Epoch train_first(std::optional<Checkpoint>& checkpoint) {
-    while (!trials_.done()) {
-      set_options(trials_.trying());
-      const Epoch best = train_member(1, checkpoint);
-      checkpoint.reset();
-      if (team_.stop_requested()) {
-        if (!earlier_) return best;
-        model_->members.pop_back();
-        return use_best();
-      }
-      p_.search_rows += rows_of(p_.options->epochs);
-      Training own = take_first(best);
-      if (trials_.judge(earlier_ ? fall_of(earlier_->losses, own.losses) : Fall{}))
-        earlier_ = std::move(own);
-    }
-    std::ranges::copy(trials_.choices(), std::back_inserter(p_.choices));
-    return use_best();
-  }
-
-  std::int64_t rows_of(int epochs) const {
-    return static_cast<std::int64_t>(p_.train.num_rows) * epochs;
-  }
-
-  void after_steps(std::int64_t rows, double loss) {
-    progress_.rows_done = rows_before(progress_.member) + rows;
-    progress_.loss = loss;
-    report(false);
+  // The members to come are taken to be trained for as long as this one.
+  void count_rows(std::int64_t rows, const Trainer& trainer) {
+    const std::int64_t before = rows_before();
+    const int members = p_.options->ensemble - progress_.member + 1;
+    progress_.rows_done = before + rows;
+    progress_.rows_total = before + trainer.expected_rows() * members;
   }
 
   void after_epoch(Epoch epoch) {
@@ -382,16 +337,11 @@ class Session {
   void write_checkpoint(const Trainer& trainer) {
     if (!file_.wanted() || p_.search_stopped) return;
     Checkpoint checkpoint{.fingerprint = fingerprint_,
-                          .falls = trials_.falls(),
                           .network = state_of(model_->members.back()),
                           .trainer = trainer.state(),
                           .history = history_};
     for (std::size_t m = 0; m < best_.size(); ++m)
       checkpoint.finished.push_back({state_of(model_->members[m]), best_[m]});
-    if (earlier_) {
-      checkpoint.earlier.push_back(
-          {{state_of(earlier_->network), earlier_->best}, earlier_->history});
-    }
     file_.write(checkpoint);
   }
 
@@ -403,28 +353,6 @@ class Session {
 
   void require_same_run(const Checkpoint& checkpoint) const {
     file_.require_no(difference(checkpoint.fingerprint, fingerprint_));
-  }
-
-  // The trials as far as they had come, or what was chosen when the first network is finished.
-  void restore_trials(const Checkpoint& checkpoint) {
-    for (const Fall& fall : checkpoint.falls) {
-      if (!p_.open.epochs || trials_.done()) require_fits("more was tried than there is to try");
-      p_.search_rows += rows_of(trials_.trying().epochs);
-      trials_.judge(fall);
-    }
-    if (checkpoint.falls.empty()) return;
-    if (trials_.done() != checkpoint.earlier.empty() || checkpoint.earlier.size() > 1)
-      require_fits("its trials do not belong together");
-    set_options(trials_.best());
-    if (trials_.done()) {
-      p_.search_rows -= rows_of(p_.options->epochs);
-      std::ranges::copy(trials_.choices(), std::back_inserter(p_.choices));
-      return;
-    }
-    const EarlierTraining& earlier = checkpoint.earlier.front();
-    require_fits(restore(earlier.result.network, add_network(1)));
-    history_ = earlier.history;
-    earlier_ = take_first(earlier.result.best);
   }
 
   void restore_finished(const Checkpoint& checkpoint) {
@@ -442,8 +370,9 @@ class Session {
 
   void resume(const Checkpoint& checkpoint, Trainer& trainer) {
     require_fits(trainer.resume(checkpoint.trainer));
-    if (checkpoint.trainer.epochs_done > 0 && !history_.empty()) progress_.last = history_.back();
-    progress_.rows_done = rows_before(progress_.member) + trainer.rows_done();
+    if (!history_.empty() && history_.back().member == progress_.member)
+      progress_.last = history_.back();
+    count_rows(trainer.rows_done(), trainer);
     progress_.rows_resumed = progress_.rows_done;
     report(false);
   }
@@ -455,7 +384,7 @@ class Session {
     control_.progress(progress_);
   }
 
-  Prepared& p_;  // of which settings may still change
+  Prepared& p_;  // of which the trees may still change
   const TrainControl& control_;
   CheckpointFile& file_;
   Team& team_;
@@ -465,8 +394,6 @@ class Session {
   HeldOutSums held_out_;              // with it, what they say of them
   Progress progress_{};
   std::shared_ptr<ModelData> model_ = std::make_shared<ModelData>();
-  Trials trials_{*p_.options, p_.open, p_.train.num_rows};
-  std::optional<Training> earlier_;  // while settings are tried: the best training so far
   double tree_seconds_ = 0;
   std::vector<Epoch> best_;  // of the finished members
   std::vector<Epoch> history_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -14,6 +15,7 @@
 #include "model/builder.h"
 #include "objective/metrics.h"
 #include "train/interactions.h"
+#include "train/policy.h"
 #include "train/presets.h"
 
 namespace espalier {
@@ -47,9 +49,6 @@ void follow(const Recipe& recipe, bool few_rows, TrainOptions& options) {
   if (options.weight_decay < 0) options.weight_decay = recipe.weight_decay;
   if (options.calibrator_hessian < 0)
     options.calibrator_hessian = few_rows ? recipe.calibrator_hessian : 0;
-  // Few rows want small steps; many keep large ones from overfitting by themselves.
-  const double by_rows = few_rows ? 0.01 : 0.04;
-  choose(options.learning_rate, 0.0, recipe.rate > 0 ? recipe.rate : by_rows);
   choose(options.epochs, 0, recipe.epochs);
 }
 
@@ -60,24 +59,7 @@ int continuous_keypoints_for(bool is_preset, const std::optional<LayerSpec>& cal
   constexpr int kEndsOfTheRange = 2;
   if (!calibrators) return kEndsOfTheRange;
   if (!is_preset || calibrators->range) return calibrators->keypoints;
-  return rows < 10000 ? 15 : rows < 50000 ? 30 : 60;
-}
-
-// Counts and amounts are mostly 0, and a few large ones are noise that larger batches average.
-int batch_size_for(std::size_t rows, const Label& label) {
-  const int most = label.has_log_link() ? 2048 : 256;
-  int batch = 32;
-  while (batch < most && static_cast<std::size_t>(batch) * 100 < rows) batch *= 2;
-  return batch;
-}
-
-// Enough steps for small tables, enough epochs for large ones. An epoch sees each row at one of its
-// levels; half as many again for each level are enough.
-int epochs_for(std::size_t rows, int batch_size, std::size_t levels) {
-  constexpr double kSteps = 2000;
-  const int once =
-      std::clamp(static_cast<int>(kSteps * batch_size / static_cast<double>(rows)), 12, 200);
-  return once * static_cast<int>(levels + 1) / 2;
+  return continuous_keypoints(rows);
 }
 
 }  // namespace
@@ -90,29 +72,51 @@ SettledOptions::SettledOptions(TrainOptions options) : options_(std::move(option
 }
 
 SettledOptions settle(TrainOptions options, const Label& label,
-                      const std::vector<Feature>& features, std::size_t rows) {
-  const bool few_rows = rows < 20000;
+                      const std::vector<Feature>& features, std::size_t rows,
+                      Validation validation) {
   options.task = label.task();
   options.loss = label.loss;
   options.metric = settle_metric(options.metric, label);
   const std::optional<Preset> preset = find_preset(options.architecture, rows, features, label);
   const Recipe recipe = preset ? preset->recipe : Recipe();
-  follow(recipe, few_rows, options);
+  const bool stops_by_itself = recipe.asks_the_data && validation != Validation::none &&
+                               options.epochs == 0 && options.patience == 0;
+  if (stops_by_itself) choose(options.schedule, Schedule::automatic, Schedule::averaged);
+  follow(recipe, rows < kFewRows, options);
+  choose(options.learning_rate, 0.0, recipe.rate > 0 ? recipe.rate : learning_rate(rows));
   if (preset) options.architecture = preset->layers;
   const auto calibrators = input_calibrators(parse_architecture(options.architecture));
   if (calibrators && calibrators->range) options.keypoints = Keypoints::uniform;
   choose(options.keypoints, Keypoints::automatic, recipe.keypoints);
   choose(options.continuous_keypoints, 0,
          continuous_keypoints_for(preset.has_value(), calibrators, rows));
-  choose(options.ensemble, 0, preset && rows < 5000 ? recipe.ensemble : 1);
-  choose(options.trees, -1, 0);  // prepare() knows whether the table may decide
-  choose(options.tree_leaves, 0, rows < 5000 ? 15 : rows < 200'000 ? 31 : 63);
-  choose(options.tree_rate, 0.0, 0.1);
+  const bool averaged = options.schedule == Schedule::averaged;
+  choose(options.ensemble, 0,
+         stops_by_itself && averaged ? default_members(rows, validation == Validation::split_off)
+         : preset && rows < kVeryFewRows ? recipe.ensemble
+                                         : 1);
+  choose(options.trees, -1, 0);  // prepare() knows whether there can be any
+  choose(options.tree_leaves, 0, tree_leaves(rows));
+  choose(options.tree_rate, 0.0, kTreeRate);
   choose(options.tree_share, -1.0, 0.5);
-  choose(options.batch_size, 0, batch_size_for(rows, label));
-  choose(options.epochs, 0, epochs_for(rows, options.batch_size, label.num_levels()));
+  choose(options.batch_size, 0, batch_size(rows, label));
+  const int length = first_length(rows, options.batch_size, label.num_levels());
+  choose(options.epochs, 0,
+         averaged && validation != Validation::none ? kLongestTraining * length : length);
   if (leaves_interactions_open(options.interactions)) options.interactions = {"none"};
   return SettledOptions(std::move(options));
+}
+
+SettledOptions for_search(const SettledOptions& options, const Label& label, std::size_t rows,
+                          double share) {
+  TrainOptions changed = *options;
+  if (changed.schedule == Schedule::averaged) {
+    changed.schedule = Schedule::cosine;
+    changed.epochs =
+        std::min(changed.epochs, first_length(rows, changed.batch_size, label.num_levels()));
+  }
+  changed.epochs = static_cast<int>(std::ceil(share * changed.epochs));
+  return SettledOptions(std::move(changed));
 }
 
 Json deciding_options(const SettledOptions& options) {

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -47,23 +49,28 @@ Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
       batches_(*input.train, options_->batch_size,
                own_shards(input.team->ranks(), num_shards_of(options_->batch_size)), random,
                input.many_rows),
-      engine_({.options = input.options,
-               .objective = input.objective,
-               .total_steps = batches_.steps_per_epoch() * options_->epochs,
-               .team = input.team},
-              {{&network, &state_.adam}}) {
+      engine_(
+          {.options = input.options,
+           .objective = input.objective,
+           .total_steps = batches_.steps_per_epoch() * options_->epochs,
+           .team = input.team,
+           .fall = rate_fall(**input.options, input.objective->label().num_levels(),
+                             input.train->num_rows, batches_.steps_per_epoch() * options_->epochs)},
+          {{&network, &state_.adam}}) {
   state_.best_params.assign(network.params().begin(), network.params().end());
+  if (is_averaged()) state_.averages.resize(std::size(kAverageDecays) * network.params().size());
 }
 
 std::string Trainer::resume(TrainerState state) {
   const std::size_t size = network_.params().size();
   if (state.adam.mean.size() != size || state.adam.variance.size() != size ||
-      state.best_params.size() != size) {
+      state.best_params.size() != size || state.averages.size() != state_.averages.size()) {
     return "its sizes do not match the network";
   }
   const bool possible = state.adam.steps_done >= 0 && state.epochs_done >= 0 &&
                         state.epochs_done <= options_->epochs && state.best.epoch >= 0 &&
-                        state.best.epoch <= state.epochs_done;
+                        state.best.epoch <= state.epochs_done && state.improved >= 0 &&
+                        state.improved <= state.epochs_done;
   state_ = std::move(state);
   if (!possible || steps_in_epoch() < 0 || steps_in_epoch() > batches_.steps_per_epoch())
     return "its epochs and steps do not match";
@@ -90,7 +97,9 @@ std::int64_t Trainer::run_length() const {
   const std::int64_t to_report = kProgressSteps - state_.adam.steps_done % kProgressSteps;
   const std::int64_t to_end = batches_.steps_per_epoch() - steps_in_epoch();
   const std::int64_t most = std::max<std::int64_t>(1, kRowsOfARun / options_->batch_size);
-  return std::min({to_report, to_end, most});
+  const std::int64_t to_average =
+      is_averaged() ? average_steps_ - state_.adam.steps_done % average_steps_ : to_report;
+  return std::min({to_report, to_end, most, to_average});
 }
 
 // Does the steps that the epoch still lacks; returns false if it was stopped before its end.
@@ -105,61 +114,134 @@ bool Trainer::run_epoch() {
     for (std::int64_t step = first; step < first + count; ++step)
       run.push_back(batches_.batch(step));
     engine_.run({&run, 1}, {&state_.epoch_loss, 1});
+    if (is_averaged() && state_.adam.steps_done % average_steps_ == 0) add_to_averages();
     if (state_.adam.steps_done % kProgressSteps == 0) in_.on_progress(rows_done(), mean_loss());
     in_.on_run();
   }
   return true;
 }
 
-double Trainer::validate() {
-  if (in_.valid->num_rows == 0) return std::numeric_limits<double>::quiet_NaN();
-  const Label& label = in_.objective->label();
-  std::vector<float> scores = network_outputs(network_, label, *in_.valid, *in_.team);
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    const std::size_t row = i / label.num_scores();
-    scores[i] = score_of(label, i % label.num_scores(), scores[i], in_.valid->offset(row));
+// The first update copies the parameters.
+void Trainer::add_to_averages() {
+  const std::span<const float> params = std::as_const(network_).params();
+  const auto updates = static_cast<double>(state_.adam.steps_done / average_steps_);
+  float* average = state_.averages.data();
+  for (const double decay : kAverageDecays) {
+    const auto weight = static_cast<float>((decay + 1) / (updates + decay));
+    for (std::size_t i = 0; i < params.size(); ++i) average[i] += (params[i] - average[i]) * weight;
+    average += params.size();
   }
-  return judge(options_->metric, label, *in_.valid, scores);
 }
 
-// Judges the running epoch and keeps its parameters if it is the best; returns false if training
-// has diverged, so that an earlier one must do.
+double Trainer::metric_of(std::vector<float> outputs) const {
+  const Label& label = in_.objective->label();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::size_t row = i / label.num_scores();
+    outputs[i] = score_of(label, i % label.num_scores(), outputs[i], in_.valid->offset(row));
+  }
+  return judge(options_->metric, label, *in_.valid, outputs);
+}
+
+double Trainer::validate() {
+  if (in_.valid->num_rows == 0) return std::numeric_limits<double>::quiet_NaN();
+  return metric_of(network_outputs(network_, in_.objective->label(), *in_.valid, *in_.team));
+}
+
+// Sets the metric of an epoch to that of the network's parameters, and keeps these if they are the
+// best so far.
+void Trainer::evaluate(Epoch& epoch) {
+  epoch.valid_metric = validate();
+  Epoch& best = state_.best;
+  const double sign = larger_is_better(options_->metric) ? -1 : 1;
+  // Without validation rows, or where the metric is not defined, the last epoch is the best.
+  const bool is_better = best.epoch == 0 || std::isnan(epoch.valid_metric) ||
+                         std::isnan(best.valid_metric) ||
+                         sign * epoch.valid_metric < sign * best.valid_metric;
+  if (!is_better) return;
+  best = epoch;
+  std::copy(network_.params().begin(), network_.params().end(), state_.best_params.begin());
+}
+
+bool Trainer::averages_are_due(int epoch) const {
+  if (!stops_by_itself()) return epoch == options_->epochs;
+  return is_evaluated(epoch, state_.improved, *options_, batches_.steps_per_epoch());
+}
+
+// Inequalities are convex, so averages meet them but for roundings, which a projection removes.
+void Trainer::evaluate_averages(Epoch epoch) {
+  const std::span<float> params = network_.params();
+  const std::vector<float> kept(params.begin(), params.end());
+  const double sign = larger_is_better(options_->metric) ? -1 : 1;
+  std::optional<double> found;
+  for (auto average = state_.averages.begin(); average != state_.averages.end();) {
+    const auto end = average + static_cast<std::ptrdiff_t>(params.size());
+    std::copy(average, end, params.begin());
+    average = end;
+    network_.project();
+    evaluate(epoch);
+    if (!found || sign * epoch.valid_metric < sign * *found) found = epoch.valid_metric;
+  }
+  std::ranges::copy(kept, params.begin());
+  epoch.valid_metric = *found;
+  const Label& label = in_.objective->label();
+  if (state_.improved == 0 ||
+      has_improved(*found, state_.improved_metric,
+                   metric_of(std::vector<float>(in_.valid->num_rows * label.num_scores())),
+                   larger_is_better(options_->metric))) {
+    state_.improved = epoch.epoch;
+    state_.improved_metric = *found;
+  }
+  in_.on_epoch(epoch);
+}
+
+// Ends the running epoch; returns false if training has diverged, so that an earlier one must do.
 bool Trainer::finish_epoch() {
   Epoch epoch{.epoch = state_.epochs_done + 1, .train_loss = mean_loss()};
-  Epoch& best = state_.best;
   const auto is_finite = [](float value) { return std::isfinite(value); };
   if (!std::isfinite(epoch.train_loss) ||
       !std::all_of(network_.params().begin(), network_.params().end(), is_finite)) {
-    if (best.epoch > 0) return false;
+    if (state_.best.epoch > 0) return false;
     throw Error(ErrorKind::diverged,
                 fmt::format("training diverged in its first epoch; {} too high for this table",
                             steep_options(*options_)));
   }
-  epoch.valid_metric = validate();
-  const double sign = larger_is_better(options_->metric) ? -1 : 1;
-  // Without validation rows, or where the metric is not defined, the last epoch is the best.
-  const bool better = best.epoch == 0 || std::isnan(epoch.valid_metric) ||
-                      std::isnan(best.valid_metric) ||
-                      sign * epoch.valid_metric < sign * best.valid_metric;
-  if (better) {
-    best = epoch;
-    std::copy(network_.params().begin(), network_.params().end(), state_.best_params.begin());
-  }
   ++state_.epochs_done;
   state_.epoch_loss = {};
-  in_.on_epoch(epoch);
+  if (!is_averaged()) {
+    evaluate(epoch);
+    in_.on_epoch(epoch);
+  } else if (averages_are_due(epoch.epoch)) {
+    evaluate_averages(epoch);
+  }
   return true;
 }
 
 bool Trainer::is_over() const {
-  return state_.epochs_done >= options_->epochs ||
-         (options_->patience > 0 && state_.epochs_done - state_.best.epoch >= options_->patience);
+  const int done = state_.epochs_done;
+  if (done >= options_->epochs) return true;
+  if (options_->patience > 0 && done - state_.best.epoch >= options_->patience) return true;
+  return stops_by_itself() && state_.improved > 0 &&
+         done - state_.improved >=
+             epochs_to_wait(state_.improved, *options_, batches_.steps_per_epoch());
+}
+
+std::int64_t Trainer::expected_rows() const {
+  if (is_over()) return rows_done();
+  const int epochs = stops_by_itself()
+                         ? expected_epochs(state_.improved, *options_, batches_.steps_per_epoch())
+                         : options_->epochs;
+  return batches_.num_rows() * std::max(epochs, state_.epochs_done + 1);
 }
 
 Epoch Trainer::run() {
   while (!is_over() && run_epoch() && finish_epoch()) {
   }
-  if (in_.team->stop_requested()) in_.on_stop();
+  if (in_.team->stop_requested()) {
+    in_.on_stop();
+    // The state to resume from is written, so what was never evaluated may be now.
+    if (state_.best.epoch == 0 && state_.epochs_done > 0)
+      evaluate_averages({.epoch = state_.epochs_done});
+  }
   std::copy(state_.best_params.begin(), state_.best_params.end(), network_.params().begin());
   return state_.best;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of epochs of one network: batches go to the engine, every epoch is judged, the best one
-// is kept.
+// The loop of epochs of one network: batches go to the engine, epochs are evaluated, the best one is
+// kept. Averaged training evaluates weight averages instead, and stops when these stop improving.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "objective/loss.h"
 #include "train/batches.h"
 #include "train/engine.h"
+#include "train/policy.h"
 #include "train/settled_options.h"
 #include "train/team.h"
 
@@ -40,10 +42,13 @@ struct TrainerInput {
 /// is not here: it follows from the random numbers and the epoch.
 struct TrainerState {
   AdamState adam;
-  int epochs_done = 0;  // judged; the steps beyond them are of the running epoch
+  int epochs_done = 0;  // the steps beyond them are of the running epoch
   LossSum epoch_loss;   // of the running epoch
-  Epoch best;           // epoch 0 before the first is judged
+  Epoch best;           // epoch 0 before the first is evaluated
   std::vector<float> best_params;
+  std::vector<float> averages;  // of the parameters, one after another; empty unless averaged
+  int improved = 0;             // the epoch whose averages were last clearly better ...
+  double improved_metric = 0;   // ... and their metric
 };
 
 class Trainer {
@@ -57,29 +62,41 @@ class Trainer {
   /// an empty string.
   std::string resume(TrainerState state);
 
-  /// Trains until the epochs are over, patience ends or a stop is requested; leaves the network
-  /// with the parameters of the best epoch, which it returns: number 0 if it was stopped before the
-  /// first had ended.
+  /// Trains until the epochs are over, there is no improvement for as long as is waited for, or a
+  /// stop is requested; leaves the network with the parameters of the best epoch, which it returns:
+  /// number 0 if it was stopped before the first had ended.
   Epoch run();
 
-  /// Whether all epochs are done, or as many without a better one as are waited for.
   bool is_over() const;
 
   /// Over all epochs.
   std::int64_t rows_done() const;
 
+  /// How many it will be, as far as can be told now.
+  std::int64_t expected_rows() const;
+
  private:
+  bool is_averaged() const { return options_->schedule == Schedule::averaged; }
+  bool stops_by_itself() const { return is_averaged() && in_.valid->num_rows > 0; }
   bool run_epoch();
   bool finish_epoch();
+  void add_to_averages();
+  bool averages_are_due(int epoch) const;
+  void evaluate_averages(Epoch epoch);
+  void evaluate(Epoch& epoch);
   std::int64_t run_length() const;
   std::int64_t steps_in_epoch() const;
   double mean_loss() const;
   double validate();
+  double metric_of(std::vector<float> outputs) const;
 
   const TrainerInput in_;
   const SettledOptions& options_;
   Network& network_;
   Batches batches_;
+  // Fewer where an epoch has fewer, so that there are averages after the first.
+  const std::int64_t average_steps_ =
+      std::min<std::int64_t>(kAverageSteps, batches_.steps_per_epoch());
   TrainerState state_;
   Engine engine_;  // works on the network and on state_
 };

@@ -10,15 +10,9 @@
 #include "boost/forest_network.h"
 #include "model/model_data.h"
 #include "train/held_out.h"
+#include "train/policy.h"
 
 namespace espalier {
-
-namespace {
-
-constexpr int kShares = 10;          // 1/10, 2/10, ... are tried
-constexpr double kClearlyLower = 1;  // standard deviations
-
-}  // namespace
 
 std::optional<Network> grow_trees(const Prepared& prepared, const Dataset& train,
                                   const Dataset& valid, const Random& random, Team& team,
@@ -62,15 +56,15 @@ TreeShare share_of_trees(const Objective& objective, const Dataset& rows,
   const std::vector<double> without = losses(0);
   TreeShare best;
   std::vector<double> least = without;
-  for (int k = 1; k < kShares; ++k) {
-    const double share = static_cast<double>(k) / kShares;
+  for (int k = 1; k < kMixingSteps; ++k) {
+    const double share = static_cast<double>(k) / kMixingSteps;
     std::vector<double> own = losses(share);
     if (mean_of(own) >= mean_of(least)) continue;
     least = std::move(own);
     best.share = share;
   }
   const Fall fall = fall_of(without, least);
-  if (!fall.is_clear(kClearlyLower)) {
+  if (!fall.is_clear(kClearErrors)) {
     return {.share = 0, .why = "with trees the loss of held-out rows is not clearly lower"};
   }
   best.why = fmt::format("the loss of held-out rows is {:.1f} deviations lower than without trees",

@@ -15,6 +15,7 @@
 #include "core/effort.h"
 #include "core/error_of.h"
 #include "core/temporary_folder.h"
+#include "espalier/certificate.h"
 #include "espalier/metrics.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
@@ -117,6 +118,26 @@ TEST(Trees, AreAsMuchOfTheMeanAsTheirShare) {
     for (std::size_t r = 0; r < both.size(); ++r)
       ASSERT_NEAR(both[r], (1 - share) * networks[r] + share * trees[r], 1e-4);
   }
+}
+
+// On the same rows half as many forests as networks are grown; the mixing weight is that of all of
+// them together.
+TEST(Trees, FewerForestsThanNetworksWeighAsMuchAsTheirShare) {
+  const Table table = strips(5000, 8), valid = strips(200, 9);
+  const auto trained = [&](int trees, double share) {
+    TrainOptions options = plain(trees);
+    options.ensemble = 2;
+    options.epochs = 1;
+    options.tree_share = share;
+    return train(table, options, {.valid = &valid}).model;
+  };
+  const Model both = trained(5, 0.3);
+  EXPECT_EQ(both.num_members(), 3);
+  EXPECT_TRUE(verify(both).holds());
+  const std::vector<float> networks = trained(0, 0.5).predict(valid),
+                           trees = trained(5, 1).predict(valid), mean = both.predict(valid);
+  for (std::size_t r = 0; r < mean.size(); ++r)
+    ASSERT_NEAR(mean[r], 0.7 * networks[r] + 0.3 * trees[r], 1e-4);
 }
 
 TEST(Trees, AreRefusedWhereTheyCannotBeGrown) {
