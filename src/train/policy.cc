@@ -45,6 +45,9 @@ constexpr double kWaitOfFirstLength = 0.2;
 constexpr int kLeastWaitOfManyRows = 2;
 constexpr std::int64_t kMaxStepsToWait = 1500;
 
+// One network learns all that so many rows say, and rows that rotate would be held twice.
+constexpr std::size_t kManyRowsOfAMember = 1'000'000;
+
 // First lengths after which training usually stops.
 constexpr int kUsualLength = 2;
 
@@ -120,6 +123,7 @@ bool has_improved(double metric, double before, double constant, bool larger_is_
 
 int default_members(std::size_t rows, bool rotates) {
   if (rows < kVeryFewRows) return 5;
+  if (rows >= kManyRowsOfAMember) return 1;
   return rotates ? 3 : 2;
 }
 

@@ -72,6 +72,18 @@ TEST(Policy, TheRateNeverRisesButToWarmUp) {
   }
 }
 
+TEST(Policy, FewerRowsHaveNoFewerMembers) {
+  for (const bool rotates : {false, true}) {
+    int before = 1000;
+    for (std::size_t rows = 1; rows < 100'000'000; rows *= 3) {
+      const int members = default_members(rows, rotates);
+      EXPECT_GE(members, 1);
+      EXPECT_LE(members, before);
+      before = members;
+    }
+  }
+}
+
 TEST(Policy, EveryNetworkThatHoldsOutOtherRowsHasAForestBesideIt) {
   for (int networks = 1; networks < 10; ++networks) {
     for (const std::size_t rows : {100, 5000, 100'000}) {

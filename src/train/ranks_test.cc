@@ -82,6 +82,29 @@ TEST(Ranks, OneIsAskedToStopAndAllDoAndAnyNumberOfThemGoesOn) {
   EXPECT_EQ(bytes == undisturbed, true);
 }
 
+// Of few rows and of many, with members that hold out other rows.
+TEST(Ranks, AveragedTrainingGivesTheSameModelOnAnyNumberOfThem) {
+  const Table table = loans();
+  TrainOptions options = kOptions;
+  options.architecture = "dln(3x2)";
+  options.interactions = {"none"};
+  options.schedule = Schedule::averaged;
+  options.epochs = 24;
+  options.batch_size = 64;
+  options.ensemble = 2;
+  options.trees = 0;
+  for (const std::size_t many_rows : {kManyRows, std::size_t{64}}) {
+    const Source source{.table = table, .many_rows = many_rows};
+    const std::string alone = train_on(source, options, {}).model.to_bytes();
+    for (const int count : {2, 3}) {
+      on_ranks(count, [&](Ranks& ranks) {
+        const TrainResult result = train_on(source, options, {.ranks = &ranks});
+        EXPECT_EQ(result.model.to_bytes() == alone, true) << count;
+      });
+    }
+  }
+}
+
 TEST(Ranks, OtherRowsOrOptionsAreRefused) {
   const Table table = loans(), other = loans(2);
   const auto error = [&](const TrainOptions& options, const Table& rows) {
