@@ -251,7 +251,6 @@ void Search::add(const Run& run, const TuneRun& finished) {
   runs_.push_back(finished);
   know(finished);
   finish(run, finished.valid_metric);
-  record(finished);
 }
 
 // Failing is no reason to lose the search.
@@ -270,11 +269,13 @@ bool Search::is_over(const Phase& phase) const {
   return phase.end > 0 && watch_.seconds() >= phase.end && defaults_known_;
 }
 
-// Reports, and ends the phase when its time is over.
+// Reports, and ends the phase when its time is over. A run is recorded when it is known to whoever
+// follows the search: a request to stop that comes then finds it.
 void Search::tell(const TuneRun* finished, const Phase& phase) {
   const std::lock_guard lock(mutex_);
   if (!is_spread() && is_over(phase)) phase.stop.request_stop();
   report(finished);
+  if (finished != nullptr) record(*finished);
 }
 
 void Search::report(const TuneRun* finished) const {
