@@ -33,7 +33,7 @@ class MonotonicClassifier(ClassifierMixin, _MonotonicEstimator):
     model_ : `espalier.Model`, to save, verify and look into
     n_features_in_, feature_names_in_ : the columns of X
     n_iter_ : epochs trained
-    history_ : arrays `member`, `epoch`, `train_loss`, `valid_metric`, one element per evaluated epoch
+    history_ : arrays `member`, `epoch`, `train_loss`, `valid_metric`, one per evaluated epoch
     feature_importances_ : share of the movement of the score when a feature is shuffled, for up
         to 1,000 columns
 
@@ -256,7 +256,7 @@ class MonotonicRegressor(RegressorMixin, _MonotonicEstimator):
     model_ : `espalier.Model`, to save, verify and look into
     n_features_in_, feature_names_in_ : the columns of X
     n_iter_ : epochs trained
-    history_ : arrays `member`, `epoch`, `train_loss`, `valid_metric`, one element per evaluated epoch
+    history_ : arrays `member`, `epoch`, `train_loss`, `valid_metric`, one per evaluated epoch
     feature_importances_ : share of the movement of the prediction when a feature is shuffled, for
         up to 1,000 columns
 
