@@ -233,8 +233,9 @@ class _MonotonicEstimator(BaseEstimator):
     def _importances(self, model: Model, posed: Posed) -> np.ndarray | None:
         if len(posed.names) > IMPORTANCE_COLUMNS:
             return None
-        moves = _core.importance(model._core, posed.sample, False, "automatic", 1, 0, 1,
-                                 threads_of(self.n_jobs))["move"][0]
+        moves = _core.importance(model._core, posed.sample, False, "automatic", repeats=1,
+                                 shared_rows=0, shuffled_rows=0, seed=1,
+                                 threads=threads_of(self.n_jobs))["move"][0]
         by_name = dict(zip(model.feature_names, moves / (moves.sum() or 1)))
         return np.array([by_name.get(name, 0.0) for name in posed.names])
 
