@@ -88,7 +88,7 @@ TEST(Dimension, RefusesBadRangesAndSaysWhy) {
       {"continuous_keypoints=0:9", "lets training choose"},
       {"weight_decay=-1:1", "-1 lets training choose; wanted 0 or more"},
       {"weight_decay=-0.5:1", "-0.5 is not between 0 and 100"},
-      {"schedule=automatic:cosine", "'automatic' is not one of cosine, constant"},
+      {"schedule=automatic:cosine", "'automatic' is not one of averaged, cosine, constant"},
   };
   for (const auto& [text, message] : bad)
     EXPECT_THAT(error_of([&text = text] { parse_dimension(text); }), HasSubstr(message)) << text;
