@@ -222,7 +222,7 @@ void read_classes(const TrainOptions& options, const std::string& place,
                   const std::vector<std::string>& values, Label& label) {
   if (values.size() == 1) {
     throw Error(ErrorKind::data,
-                fmt::format("{} has one value only, '{}'; classification wants two", place,
+                fmt::format("{} has one value only, '{}'; classification wants two classes", place,
                             printable(values[0])));
   }
   if (!options.grades.empty()) {

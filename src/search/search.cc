@@ -269,12 +269,17 @@ bool Search::is_over(const Phase& phase) const {
   return phase.end > 0 && watch_.seconds() >= phase.end && defaults_known_;
 }
 
-// Reports, and ends the phase when its time is over. A run is recorded when it is known to whoever
-// follows the search: a request to stop that comes then finds it.
+// Reports, and ends the phase when its time is over. A run is recorded after it is reported, so that
+// whoever sees the record and asks to stop finds the run; it is recorded even if the report throws.
 void Search::tell(const TuneRun* finished, const Phase& phase) {
   const std::lock_guard lock(mutex_);
   if (!is_spread() && is_over(phase)) phase.stop.request_stop();
-  report(finished);
+  try {
+    report(finished);
+  } catch (...) {
+    if (finished != nullptr) record(*finished);
+    throw;
+  }
   if (finished != nullptr) record(*finished);
 }
 
