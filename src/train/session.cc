@@ -211,7 +211,7 @@ class Session {
             progress_.trees = grown;
             report(false);
           });
-      if (!trees) return leave_out_trees("none lowers the loss of the validation rows");
+      if (!trees) return leave_out_trees("no tree improves the validation loss");
       judge(m, *trees, valid, of_trees);
       all.push_back(*std::move(trees));
     }

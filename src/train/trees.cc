@@ -65,10 +65,11 @@ TreeShare share_of_trees(const Objective& objective, const Dataset& rows,
   }
   const Fall fall = fall_of(without, least);
   if (!fall.is_clear(kClearErrors)) {
-    return {.share = 0, .why = "with trees the loss of held-out rows is not clearly lower"};
+    return {.share = 0, .why = "averaging with trees does not clearly improve the validation loss"};
   }
-  best.why = fmt::format("the loss of held-out rows is {:.1f} deviations lower than without trees",
-                         fall.mean / fall.error);
+  best.why =
+      fmt::format("averaging with trees improves the validation loss by {:.1f} standard errors",
+                  fall.mean / fall.error);
   return best;
 }
 

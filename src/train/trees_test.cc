@@ -90,7 +90,7 @@ TEST(Trees, LowerTheErrorOfATableOfJumpsForEveryKindOfLabelThatTheyAreFor) {
     const TrainResult without = train(own, networks), with = train(own, both);
     EXPECT_LT(error_on(with.model, judged), share * error_on(without.model, judged));
     EXPECT_EQ(with.model.num_members(), 2);
-    EXPECT_THAT(chosen(with, "tree_share"), HasSubstr("deviations lower than without trees"));
+    EXPECT_THAT(chosen(with, "tree_share"), HasSubstr("improves the validation loss by"));
   }
 }
 
