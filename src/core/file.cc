@@ -265,6 +265,11 @@ TemporaryEntry::TemporaryEntry(const std::string& folder) {
             fmt::format("{}{}-t{}{}", kTemporaryPrefix, ::getpid(), attempt, kTemporarySuffix);
     if (::mkdir(path_.c_str(), 0777) == 0) {
       lock_.emplace(path_.string(), O_RDONLY | O_DIRECTORY);
+      if (!lock_->is_open() && errno != ENOENT) {  // else another process took it for a stale one
+        const int failure = errno;
+        ::rmdir(path_.c_str());
+        throw_file_error("write", std::exchange(path_, {}).string(), failure);
+      }
       if (lock_->is_open() && hold(*lock_)) return;
     } else if (errno != EEXIST) {
       throw_file_error("write", std::exchange(path_, {}).string(), errno);

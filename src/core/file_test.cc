@@ -2,6 +2,7 @@
 #include "core/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -217,6 +218,17 @@ TEST_F(FileTest, KeepsTheTemporariesThatAnybodyHoldsWhateverTheNumbers) {
   ASSERT_EQ(::write(done[1], &byte, 1), 1);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   remove_stale_temporaries(folder_.path().string());
+  EXPECT_EQ(num_files(), 0);
+}
+
+TEST_F(FileTest, ATemporaryFolderThatCannotBeLockedIsAnErrorAndGone) {
+  struct rlimit old;
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &old), 0);
+  const struct rlimit none = {0, old.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  expect_error(ErrorKind::file, "Too many open files",
+               [&] { TemporaryEntry entry(folder_.path().string()); });
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &old), 0);
   EXPECT_EQ(num_files(), 0);
 }
 
