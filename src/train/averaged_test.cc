@@ -115,6 +115,24 @@ TEST(Averaged, CanBeAskedForWithALimitOrWithoutValidationRows) {
   EXPECT_TRUE(verify(all_rows.model).holds());
 }
 
+TEST(Averaged, PatienceEndsTrainingAfterAnEvaluation) {
+  TrainOptions options = open_options();
+  options.schedule = Schedule::averaged;
+  for (const int patience : {1, 3, 10, 100}) {
+    options.patience = patience;
+    for (const int epochs : {2, 60}) {
+      options.epochs = epochs;
+      options.valid_fraction = 0.2;
+      const TrainResult result = train(waves(300, 1), options);
+      const int best = result.best.front().epoch, last = result.history.back().epoch;
+      EXPECT_GE(best, 1);
+      EXPECT_LE(last - best, patience);
+      options.valid_fraction = 0;
+      EXPECT_EQ(train(waves(300, 1), options).best.front().epoch, epochs);
+    }
+  }
+}
+
 TEST(Averaged, SameBytesForAnyNumberOfThreadsAndWithACheckpointOfEveryStep) {
   TrainOptions options = open_options();
   const Table table = waves(400, 1);

@@ -116,6 +116,7 @@ bool is_evaluated(int epoch, int improved, const TrainOptions& options,
 }
 
 bool has_improved(double metric, double before, double constant, bool larger_is_better) {
+  if (!std::isfinite(before)) return std::isfinite(metric);
   const double gain = larger_is_better ? metric - before : before - metric;
   return gain > std::min(kLeastGain * std::abs(before),
                          kLeastGainOverConstant * std::abs(before - constant));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/random.h"
 
@@ -68,6 +69,21 @@ TEST(Policy, TheRateNeverRisesButToWarmUp) {
         before = share;
       }
       EXPECT_EQ(falls, loss != Loss::squared_error || rows > 20'000);
+    }
+  }
+}
+
+TEST(Policy, AFiniteMetricImprovesOnOneThatIsNot) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  for (const bool larger : {false, true}) {
+    const double worst = larger ? -kInfinity : kInfinity;
+    for (const double constant : {2.0, worst, kNan}) {
+      for (const double before : {worst, kNan}) {
+        EXPECT_TRUE(has_improved(1, before, constant, larger));
+        EXPECT_FALSE(has_improved(before, before, constant, larger));
+        EXPECT_FALSE(has_improved(before, 1, constant, larger));
+      }
     }
   }
 }

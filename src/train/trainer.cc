@@ -162,9 +162,16 @@ void Trainer::evaluate(Epoch& epoch) {
   std::copy(network_.params().begin(), network_.params().end(), state_.best_params.begin());
 }
 
+// Averages are evaluated before patience ends, so that there is a best epoch.
+bool Trainer::is_out_of_patience(int epoch) const {
+  return options_->patience > 0 && in_.valid->num_rows > 0 &&
+         epoch - state_.best.epoch >= options_->patience;
+}
+
 bool Trainer::averages_are_due(int epoch) const {
   if (!stops_by_itself()) return epoch == options_->epochs;
-  return is_evaluated(epoch, state_.improved, *options_, batches_.steps_per_epoch());
+  return is_out_of_patience(epoch) ||
+         is_evaluated(epoch, state_.improved, *options_, batches_.steps_per_epoch());
 }
 
 // Inequalities are convex, so averages meet them but for roundings, which a projection removes.
@@ -179,7 +186,8 @@ void Trainer::evaluate_averages(Epoch epoch) {
     average = end;
     network_.project();
     evaluate(epoch);
-    if (!found || sign * epoch.valid_metric < sign * *found) found = epoch.valid_metric;
+    if (!found || std::isnan(*found) || sign * epoch.valid_metric < sign * *found)
+      found = epoch.valid_metric;
   }
   std::ranges::copy(kept, params.begin());
   epoch.valid_metric = *found;
@@ -202,8 +210,8 @@ bool Trainer::finish_epoch() {
       !std::all_of(network_.params().begin(), network_.params().end(), is_finite)) {
     if (state_.best.epoch > 0) return false;
     throw Error(ErrorKind::diverged,
-                fmt::format("training diverged in its first epoch; {} too high for this table",
-                            steep_options(*options_)));
+                fmt::format("training diverged in epoch {}; {} too high for this dataset",
+                            epoch.epoch, steep_options(*options_)));
   }
   ++state_.epochs_done;
   state_.epoch_loss = {};
@@ -219,7 +227,7 @@ bool Trainer::finish_epoch() {
 bool Trainer::is_over() const {
   const int done = state_.epochs_done;
   if (done >= options_->epochs) return true;
-  if (options_->patience > 0 && done - state_.best.epoch >= options_->patience) return true;
+  if (is_out_of_patience(done)) return true;
   return stops_by_itself() && state_.improved > 0 &&
          done - state_.improved >=
              epochs_to_wait(state_.improved, *options_, batches_.steps_per_epoch());

@@ -81,6 +81,7 @@ class Trainer {
   bool run_epoch();
   bool finish_epoch();
   void add_to_averages();
+  bool is_out_of_patience(int epoch) const;
   bool averages_are_due(int epoch) const;
   void evaluate_averages(Epoch epoch);
   void evaluate(Epoch& epoch);
