@@ -32,6 +32,8 @@ void check(const TrainOptions& options, const TuneOptions& tune, const TuneContr
     fail("folds: there are validation rows already; wanted one of the two");
   if (tune.folds > 0 && options.patience > 0)
     fail("patience: does not go with folds, which are judged by the last epoch");
+  if (tune.folds > 0 && options.schedule == Schedule::averaged)
+    fail("schedule: averaged does not go with folds, which are judged by the last epoch");
   if (tune.folds == 0 && control.valid == nullptr && options.valid_fraction == 0)
     fail("valid_fraction: 0 leaves no rows to choose settings on; wanted more, or folds");
 }
@@ -124,7 +126,9 @@ Problem pose(const Table& table, const TrainOptions& options, const TuneOptions&
                   .folds = {},
                   .plain = std::move(plain),
                   .base = std::move(base),
-                  .validation = tune.folds > 0 ? Validation::none : Validation::given,
+                  .validation = tune.folds > 0                ? Validation::none
+                                : prepared.valid_is_split_off ? Validation::split_off
+                                                              : Validation::given,
                   .pairs = prepared.pairs,
                   // With folds there are no rows that could say how many.
                   .trees = tune.folds > 0 ? std::max(0, options.trees) : prepared.options->trees,

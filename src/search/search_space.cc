@@ -193,6 +193,8 @@ void SearchSpace::add_asked(const TuneOptions& tune) {
     Dimension dimension = parse_dimension(text);
     dimension.always = true;
     if (find(dimension.name)) fail_search(fmt::format("{} has two ranges", dimension.name));
+    if (validation_ == Validation::none && contains(dimension.words, "averaged"))
+      fail_search("schedule: averaged does not go with folds, which are judged by the last epoch");
     if (contains(tune.fix, dimension.name))
       fail_search(fmt::format("{} has a range and is in fix as well", dimension.name));
     dimensions_.push_back(std::move(dimension));

@@ -461,6 +461,17 @@ TEST_F(Tune, FoldsJudgeEachRowOnceAndTheFinalModelTrainsOnAll) {
             texts_of(tune(loans(), loan_options(1), {.trials = 3, .folds = 4}).trials));
 }
 
+// So that one trial has as many networks as train gives the model.
+TEST_F(Tune, ValidatesAsTrainDoes) {
+  Team team(1);
+  const auto validation = [&](const TuneOptions& tune, const TuneControl& control) {
+    return pose(loans(), loan_options(), tune, control, team).validation;
+  };
+  EXPECT_EQ(validation({}, {}), Validation::split_off);
+  EXPECT_EQ(validation({}, {.valid = &loans()}), Validation::given);
+  EXPECT_EQ(validation({.folds = 3}, {}), Validation::none);
+}
+
 TEST_F(Tune, AFoldTrainsAsTablesOfItsRowsWould) {
   Team team(2);
   Problem problem = pose(loans(), loan_options(), {.folds = 3}, {}, team);
@@ -526,12 +537,19 @@ TEST_F(Tune, RefusesWhatLeavesNothingToChooseOn) {
   all_rows.valid_fraction = 0;
   TrainOptions patient = loan_options();
   patient.patience = 3;
+  TrainOptions averaged = loan_options();
+  averaged.schedule = Schedule::averaged;
   const std::tuple<TrainOptions, TuneOptions, TuneControl, const char*> bad[] = {
       {all_rows, {}, {}, "valid_fraction: 0 leaves no rows"},
       {loan_options(), {.folds = 1}, {}, "1 fold has nothing to train on"},
       {loan_options(), {.folds = 100, .search = {"x"}}, {}, "wanted name=low:high"},
       {loan_options(), {.folds = 3}, {.valid = &loans()}, "wanted one of the two"},
       {patient, {.folds = 3}, {}, "patience: does not go with folds"},
+      {averaged, {.folds = 3}, {}, "schedule: averaged does not go with folds"},
+      {loan_options(),
+       {.folds = 3, .search = {"schedule=averaged:cosine"}},
+       {},
+       "schedule: averaged does not go with folds"},
       {loan_options(), {.trials = -1}, {}, "trials: -1 is not between"},
       {{.label = "nothing"}, {}, {}, "nothing"},
   };
