@@ -224,7 +224,6 @@ Prepared prepare_share(const Source& source, const TableShare& share, const Trai
       .finds_interactions = asks_the_data(options.architecture),
       .many_rows = source.many_rows};
   p.chosen = chosen_of(options, *p.options);
-  p.stops_by_itself = options.epochs == 0 && p.options->schedule == Schedule::averaged;
   settle_trees(options, rows, p);
   fit(source, share, rows, control, p);
   warn_of_close_labels(p.schema.label, control);

@@ -33,7 +33,6 @@ struct Prepared {
   bool valid_is_split_off = false;      // from the table that is trained on
   std::vector<float> class_scale = {};  // what balancing multiplied the weights of train with
   bool finds_interactions = false;      // the preset suits pairs that are found by search
-  bool stops_by_itself = false;         // the caller leaves open how long to train
   bool chooses_mixing_weight = false;   // the caller leaves open the tree_share
   std::size_t many_rows = kManyRows;
   std::optional<DataHashes> hashes = {};  // where they were taken before pairs were found
