@@ -25,7 +25,7 @@ struct Pace {
   double elapsed = 0;  // seconds that are over
 };
 
-/// What the time cannot confirm is not searched.
+/// With a known pace, what the time cannot confirm is not searched.
 Plan plan_search(const TuneOptions& tune, const Pace& pace);
 
 /// At least and at most so many networks.
