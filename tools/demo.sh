@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The main job on a made-up table of loans: train, prove, judge, predict, look inside.
+# The main job on synthetic loans: train, verify, evaluate, predict, inspect.
 # `make demo` builds the program first.
 set -euo pipefail
 
@@ -16,24 +16,24 @@ show() {
   eval "$2"
 }
 
-show 'Made-up loans: the true risk rises with debt and late payments and falls with income.' \
+show 'Synthetic loans: the true risk rises with debt and late payments and falls with income.' \
   'espalier simulate --rows 20000 --seed 1 > loans.csv'
-show 'Fresh loans from another seed, to judge the model on.' \
+show 'New loans from another seed, to evaluate the model on.' \
   'espalier simulate --rows 5000 --seed 2 > test.csv'
-show 'What the table looks like; empty cells are missing.' \
+show 'The first rows. An empty field is a missing value.' \
   'head -n 4 loans.csv'
-show 'One command makes a model whose risk never moves in a wrong direction.' \
+show 'Train a model whose risk is monotonic in four features.' \
   'espalier train loans.csv --label default --increasing debt_ratio,late_payments \
     --decreasing income,years_employed -o loans.esp'
-show 'The proof: every inequality on the stored numbers, with no tolerance.' \
+show 'Verify the model: every inequality of the stored parameters, with no tolerance.' \
   'espalier verify loans.esp'
-show 'How good it is on loans it has never seen.' \
+show 'Evaluate the model on new loans.' \
   'espalier evaluate loans.esp test.csv'
-show 'The risk of new loans, from standard input; the last column is the prediction.' \
+show 'Predict new loans from standard input. The last column is the prediction.' \
   'head -n 6 test.csv | espalier predict loans.esp - --keep income,debt_ratio,late_payments'
-show 'All of it as a page for people: open it in a browser, move the sliders of what-if.' \
+show 'Write a report. Open it in a browser and move the sliders of the what-if panel.' \
   'espalier report loans.esp test.csv -o report.html --by region'
-show 'The model laid open: layers, parameters, curves.' \
+show 'Inspect the model: layers, parameters and curves.' \
   'espalier inspect loans.esp | sed -n 1,40p'
 
-printf '\nThe page is %s; the other files lie beside it.\n' "$root/build/demo/report.html"
+printf '\nThe report is %s. The other files are beside it.\n' "$root/build/demo/report.html"
