@@ -224,8 +224,7 @@ const Interpreter = (() => {
         run(input, out) {
           for (let g = 0; g < roots.length; ++g) {
             let at = roots[g];
-            while (at >= 0)
-              at = questions[3 * at + (input[questions[3 * at]] > above[at] ? 2 : 1)];
+            while (at >= 0) at = questions[3 * at + (input[questions[3 * at]] > above[at] ? 2 : 1)];
             out[g] = leaves[-1 - at];
           }
         }
@@ -288,8 +287,8 @@ const Interpreter = (() => {
     sigmoid: scores => scores.map(score => fround(1 / (1 + exp(-score)))),
     exponential: (scores, unit, exposure) => scores.map(
         score => Math.min(
-            fround(Math.min(fround(fround(Math.min(exp(score), LARGEST)) * unit), LARGEST) *
-                   exposure),
+            fround(
+                Math.min(fround(fround(Math.min(exp(score), LARGEST)) * unit), LARGEST) * exposure),
             LARGEST)),
     softmax(scores) {
       const largest = Math.max(...scores);

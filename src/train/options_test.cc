@@ -195,9 +195,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadJson{R"({"learning_rate": "0.1"})",
                 R"(config.json: 'learning_rate': wanted a number, found "0.1")"},
         BadJson{R"({"schedule": "cos"})",
-                "config.json: 'schedule': wanted one of automatic, averaged, cosine, constant, found 'cos'"},
+                "config.json: 'schedule': wanted one of automatic, averaged, cosine, constant, "
+                "found 'cos'"},
         BadJson{R"({"schedule": 1})",
-                "config.json: 'schedule': wanted one of automatic, averaged, cosine, constant, found 1"},
+                "config.json: 'schedule': wanted one of automatic, averaged, cosine, constant, "
+                "found 1"},
         BadJson{R"({"label": 7})", "config.json: 'label': wanted a string, found 7"},
         BadJson{R"({"increasing": ["a", 1]})",
                 R"(config.json: 'increasing': wanted a list of strings, found ["a",1])"},
