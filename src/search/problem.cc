@@ -114,17 +114,13 @@ Problem pose(const Table& table, const TrainOptions& options, const TuneOptions&
     throw Error(ErrorKind::data,
                 fmt::format("{}: no rows are left to choose settings on", table.name));
   settle_interactions(options.interactions, prepared, team, once);
-  TrainOptions plain = options;
-  plain.ensemble = 1;
-  plain.interactions = prepared.options->interactions;
-  TrainOptions base = plain;
-  base.ensemble = options.ensemble;
+  TrainOptions base = options;
+  base.interactions = prepared.options->interactions;
   if (tune.folds > 0) base.valid_fraction = 0;
   Problem problem{.table = table,
                   .valid = control.valid,
                   .num_folds = tune.folds,
                   .folds = {},
-                  .plain = std::move(plain),
                   .base = std::move(base),
                   .validation = tune.folds > 0                ? Validation::none
                                 : prepared.valid_is_split_off ? Validation::split_off

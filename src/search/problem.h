@@ -24,7 +24,6 @@ struct Problem {
   const Table* valid;  // null: a share of the table, or folds
   int num_folds;
   std::vector<std::vector<Split>> folds;  // of the search, and of each repeat; empty: none
-  TrainOptions plain;                     // of one network, as train() would have them
   TrainOptions base;               // of the trials; with folds they hold out no rows of their own
   Validation validation;           // of the trials
   std::vector<std::string> pairs;  // of columns that train() tried, if it was to choose
