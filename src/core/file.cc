@@ -66,12 +66,25 @@ bool is_running(pid_t process) {
   return process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH);
 }
 
-// Whether whoever made a temporary entry is gone. A number says this of the processes that this one
-// sees; those of other containers may have the same numbers, and hold a lock.
-bool is_stale(const std::filesystem::path& path, pid_t maker) {
-  if (is_running(maker)) return false;
+// Removes a temporary entry if whoever made it is gone. A number says this of the processes that this
+// one sees; those of other containers may have the same numbers, and hold a lock. Whoever has made an
+// entry and not locked it yet waits for this lock and then finds the entry gone.
+void remove_if_stale(const std::filesystem::path& path, pid_t maker) {
+  if (is_running(maker)) return;
   const Descriptor entry(path, O_RDONLY | O_NONBLOCK);
-  return entry.is_open() && ::flock(entry.get(), LOCK_EX | LOCK_NB) == 0;
+  if (!entry.is_open() || ::flock(entry.get(), LOCK_EX | LOCK_NB) != 0) return;
+  struct stat locked, there;
+  if (::fstat(entry.get(), &locked) != 0 || ::stat(path.c_str(), &there) != 0) return;
+  if (locked.st_dev != there.st_dev || locked.st_ino != there.st_ino) return;  // another one by now
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
+// A number that no temporary entry of this process has had: a name that comes again could be deleted by
+// a thread that means the entry before.
+int next_temporary() {
+  static std::atomic<int> next = 0;
+  return next++;
 }
 
 // Locks a new temporary entry. False if another process took it for a stale one and deleted it before
@@ -97,9 +110,9 @@ void sync_folder(const std::filesystem::path& folder) {
 // A new file in `folder`, open for writing, and its path.
 std::pair<Descriptor, std::string> make_temporary(const std::filesystem::path& folder) {
   // Not mkstemp: only open() gives a new file the permissions that the umask asks for.
-  for (int attempt = 0;; ++attempt) {
-    const std::string path =
-        folder / fmt::format("{}{}-{}{}", kTemporaryPrefix, ::getpid(), attempt, kTemporarySuffix);
+  while (true) {
+    const std::string path = folder / fmt::format("{}{}-{}{}", kTemporaryPrefix, ::getpid(),
+                                                  next_temporary(), kTemporarySuffix);
     Descriptor file(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (!file.is_open() && errno != EEXIST) return {std::move(file), path};
     if (file.is_open() && hold(file)) return {std::move(file), path};
@@ -250,19 +263,21 @@ void append_to_file(const std::string& path, std::string_view bytes) {
 
 void remove_stale_temporaries(const std::string& folder) {
   std::error_code failure;
-  std::vector<std::filesystem::path> stale;
+  std::vector<std::filesystem::path> entries;
   for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
        entry.increment(failure)) {
-    const pid_t maker = maker_of(entry->path().filename().native());
-    if (maker > 0 && is_stale(entry->path(), maker)) stale.push_back(entry->path());
+    entries.push_back(entry->path());
   }
-  for (const std::filesystem::path& path : stale) std::filesystem::remove_all(path, failure);
+  for (const std::filesystem::path& path : entries) {
+    if (const pid_t maker = maker_of(path.filename().native()); maker > 0)
+      remove_if_stale(path, maker);
+  }
 }
 
 TemporaryEntry::TemporaryEntry(const std::string& folder) {
-  for (int attempt = 0;; ++attempt) {
-    path_ = std::filesystem::path(folder) /
-            fmt::format("{}{}-t{}{}", kTemporaryPrefix, ::getpid(), attempt, kTemporarySuffix);
+  while (true) {
+    path_ = std::filesystem::path(folder) / fmt::format("{}{}-t{}{}", kTemporaryPrefix, ::getpid(),
+                                                        next_temporary(), kTemporarySuffix);
     if (::mkdir(path_.c_str(), 0777) == 0) {
       lock_.emplace(path_.string(), O_RDONLY | O_DIRECTORY);
       if (!lock_->is_open() && errno != ENOENT) {  // else another process took it for a stale one
