@@ -14,7 +14,7 @@
 #include "core/effort.h"
 #include "core/file.h"
 #include "core/temporary_folder.h"
-#include "data/encode.h"
+#include "encode/encode.h"
 #include "espalier/espalier.h"
 #include "model/random_model.h"
 

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "core/file.h"
-#include "data/roles.h"
+#include "encode/roles.h"
 #include "espalier/certificate.h"
 #include "espalier/csv.h"
 #include "espalier/model.h"

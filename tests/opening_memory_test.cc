@@ -17,11 +17,11 @@
 #include "core/bytes.h"
 #include "core/random.h"
 #include "core/temporary_folder.h"
-#include "data/stored_table.h"
 #include "espalier/espalier.h"
 #include "espalier/json.h"
 #include "search/dimension.h"
 #include "search/tune_results.h"
+#include "table/stored_table.h"
 #include "train/checkpoint.h"
 
 namespace {

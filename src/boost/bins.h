@@ -9,7 +9,7 @@
 
 #include "core/large_vector.h"
 #include "core/thread_pool.h"
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "layers/layer.h"
 
 namespace espalier {

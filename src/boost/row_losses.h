@@ -11,7 +11,7 @@
 #include "boost/loss_kernels.h"
 #include "boost/tree_grower.h"
 #include "core/large_vector.h"
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "objective/loss.h"
 
 namespace espalier {

@@ -9,7 +9,7 @@
 
 #include "core/math.h"
 #include "core/random.h"
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/schema.h"
 #include "layers/layer.h"
 

@@ -9,7 +9,7 @@
 #include "core/default_floats.h"
 #include "core/file.h"
 #include "core/thread_pool.h"
-#include "data/promises.h"
+#include "encode/promises.h"
 #include "espalier/outputs.h"
 #include "espalier/predictor.h"
 #include "eval/hunt.h"

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "core/effort.h"
-#include "data/encode.h"
+#include "encode/encode.h"
 #include "espalier/predictor.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"

@@ -9,7 +9,7 @@
 #include <limits>
 #include <optional>
 
-#include "data/roles.h"
+#include "encode/roles.h"
 #include "eval/float_rank.h"
 
 namespace espalier {

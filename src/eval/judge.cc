@@ -5,7 +5,7 @@
 
 #include "core/default_floats.h"
 #include "core/thread_pool.h"
-#include "data/csv_cell.h"
+#include "csv/cell.h"
 #include "espalier/error.h"
 #include "objective/label.h"
 #include "objective/metrics.h"

@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "core/default_floats.h"
-#include "data/pairs.h"
-#include "data/promises.h"
+#include "encode/pairs.h"
+#include "encode/promises.h"
 #include "espalier/anatomy.h"
 #include "espalier/json.h"
 #include "espalier/predictor.h"

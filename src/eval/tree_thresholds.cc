@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "data/encode.h"
+#include "encode/encode.h"
 #include "eval/float_rank.h"
 #include "serve/compile.h"
 #include "serve/kernels.h"

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "core/default_floats.h"
-#include "data/csv_cell.h"
-#include "data/encode.h"
+#include "csv/cell.h"
+#include "encode/encode.h"
 #include "espalier/error.h"
 #include "espalier/explain.h"
 

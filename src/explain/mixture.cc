@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "data/encode.h"
-#include "data/pairs.h"
+#include "encode/encode.h"
+#include "encode/pairs.h"
 
 namespace espalier {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <variant>
 
-#include "data/pairs.h"
-#include "data/promises.h"
+#include "encode/pairs.h"
+#include "encode/promises.h"
 #include "espalier/error.h"
 #include "espalier/outputs.h"
 #include "espalier/version.h"

@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "data/csv_cell.h"
-#include "data/encode.h"
-#include "data/roles.h"
+#include "csv/cell.h"
+#include "encode/encode.h"
+#include "encode/roles.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
 #include "export/names.h"

@@ -5,9 +5,9 @@
 
 #include <map>
 
-#include "data/csv_cell.h"
-#include "data/encode.h"
-#include "data/roles.h"
+#include "csv/cell.h"
+#include "encode/encode.h"
+#include "encode/roles.h"
 #include "export/names.h"
 
 namespace espalier {

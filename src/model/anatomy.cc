@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "core/default_floats.h"
-#include "data/pairs.h"
+#include "encode/pairs.h"
 #include "model/model_data.h"
 #include "model/visit_layer.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "data/encode.h"
+#include "encode/encode.h"
 #include "layers/lattices.h"
 #include "model/random_model.h"
 #include "model/visit_layer.h"

@@ -8,7 +8,7 @@
 #include <limits>
 #include <set>
 
-#include "data/promises.h"
+#include "encode/promises.h"
 
 namespace espalier {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/thread_pool.h"
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/choices.h"
 #include "espalier/schema.h"
 #include "espalier/version.h"

@@ -11,7 +11,7 @@
 
 #include "core/bytes.h"
 #include "core/opening_memory.h"
-#include "data/encode.h"
+#include "encode/encode.h"
 #include "espalier/error.h"
 #include "espalier/json.h"
 #include "model/label_json.h"

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "data/encode.h"
-#include "data/pairs.h"
+#include "encode/encode.h"
+#include "encode/pairs.h"
 #include "espalier/model.h"
 #include "model/model_data.h"
 

@@ -9,9 +9,9 @@
 #include <set>
 #include <string_view>
 
-#include "data/encode.h"
-#include "data/pairs.h"
-#include "data/roles.h"
+#include "encode/encode.h"
+#include "encode/pairs.h"
+#include "encode/roles.h"
 #include "model/label_json.h"
 
 namespace espalier {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/schema.h"
 
 namespace espalier {

@@ -11,10 +11,10 @@
 #include <unordered_map>
 
 #include "core/text.h"
-#include "data/column_wishes.h"
-#include "data/csv_cell.h"
-#include "data/encode.h"
-#include "data/roles.h"
+#include "csv/cell.h"
+#include "encode/column_wishes.h"
+#include "encode/encode.h"
+#include "encode/roles.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
 

@@ -4,11 +4,11 @@
 
 #include <vector>
 
-#include "data/dataset.h"
-#include "data/table_share.h"
+#include "encode/dataset.h"
 #include "espalier/options.h"
 #include "espalier/schema.h"
 #include "espalier/table.h"
+#include "table/table_share.h"
 
 namespace espalier {
 

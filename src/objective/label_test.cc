@@ -10,7 +10,7 @@
 #include <set>
 
 #include "core/error_of.h"
-#include "data/encode.h"
+#include "encode/encode.h"
 #include "espalier/csv.h"
 #include "objective/fit_label.h"
 

@@ -19,7 +19,7 @@
 #include <span>
 #include <vector>
 
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/schema.h"
 
 namespace espalier {

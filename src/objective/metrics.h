@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/metrics.h"
 #include "espalier/schema.h"
 

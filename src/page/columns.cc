@@ -6,7 +6,7 @@
 #include <iterator>
 #include <limits>
 
-#include "data/encode.h"
+#include "encode/encode.h"
 #include "page/bootstrap.h"
 #include "page/text.h"
 

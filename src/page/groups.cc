@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "data/encode.h"
+#include "encode/encode.h"
 #include "page/quality.h"
 #include "page/text.h"
 

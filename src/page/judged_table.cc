@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "data/roles.h"
+#include "encode/roles.h"
 #include "espalier/outputs.h"
 #include "objective/label.h"
 #include "objective/link.h"

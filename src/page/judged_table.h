@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/thread_pool.h"
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/metrics.h"
 #include "espalier/model.h"
 #include "espalier/table.h"

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "core/random.h"
-#include "data/dataset.h"
+#include "encode/dataset.h"
 
 namespace espalier {
 

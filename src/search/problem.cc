@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/random.h"
-#include "data/roles.h"
+#include "encode/roles.h"
 #include "espalier/error.h"
 #include "espalier/json.h"
 #include "objective/label.h"

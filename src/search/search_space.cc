@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/random.h"
-#include "data/pairs.h"
+#include "encode/pairs.h"
 #include "espalier/error.h"
 #include "model/builder.h"
 #include "model/model_data.h"

@@ -16,7 +16,7 @@
 #include "core/effort.h"
 #include "core/error_of.h"
 #include "core/temporary_folder.h"
-#include "data/encode.h"
+#include "encode/encode.h"
 #include "espalier/error.h"
 #include "espalier/json.h"
 #include "espalier/simulate.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <span>
 
-#include "data/encode.h"
+#include "encode/encode.h"
 #include "model/model_data.h"
 #include "model/visit_layer.h"
 

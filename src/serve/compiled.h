@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/thread_pool.h"
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/predictor.h"
 #include "serve/interpreter.h"
 

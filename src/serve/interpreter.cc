@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/encode.h"
-#include "data/pairs.h"
+#include "encode/encode.h"
+#include "encode/pairs.h"
 #include "serve/lane_order.h"
 
 namespace espalier {

@@ -9,9 +9,9 @@
 
 #include "core/aligned.h"
 #include "core/default_floats.h"
-#include "data/csv_cell.h"
-#include "data/encode.h"
-#include "data/roles.h"
+#include "csv/cell.h"
+#include "encode/encode.h"
+#include "encode/roles.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
 #include "model/model_data.h"

@@ -10,7 +10,7 @@
 
 #include "core/effort.h"
 #include "core/error_of.h"
-#include "data/encode.h"
+#include "encode/encode.h"
 #include "espalier/csv.h"
 #include "espalier/train.h"
 #include "hwy/targets.h"

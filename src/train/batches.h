@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/random.h"
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/schema.h"
 #include "train/gradient_sum.h"
 #include "train/split.h"

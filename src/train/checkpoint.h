@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/schema.h"
 #include "espalier/train.h"
 #include "model/network.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/stopwatch.h"
-#include "data/pairs.h"
+#include "encode/pairs.h"
 #include "espalier/error.h"
 #include "layers/lattices.h"
 #include "model/model_data.h"

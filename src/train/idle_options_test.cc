@@ -13,7 +13,7 @@
 
 #include "core/effort.h"
 #include "core/random.h"
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/json.h"
 #include "espalier/text.h"
 #include "espalier/train.h"

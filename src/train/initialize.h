@@ -3,7 +3,7 @@
 // a sample of the training rows.
 #pragma once
 
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/ranks.h"
 #include "model/network.h"
 #include "train/settled_options.h"

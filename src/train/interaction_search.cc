@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "core/stopwatch.h"
-#include "data/pairs.h"
-#include "data/row_sample.h"
+#include "encode/pairs.h"
+#include "encode/row_sample.h"
 #include "model/model_data.h"
 #include "objective/loss.h"
 #include "train/initialize.h"

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "core/text.h"
-#include "data/csv_cell.h"
-#include "data/pairs.h"
+#include "csv/cell.h"
+#include "encode/pairs.h"
 #include "espalier/error.h"
 
 namespace espalier {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/architecture.h"
 #include "espalier/schema.h"
 #include "espalier/table.h"

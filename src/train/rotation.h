@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/ranks.h"
 #include "train/prepare.h"
 

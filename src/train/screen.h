@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/random.h"
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "objective/loss.h"
 
 namespace espalier {

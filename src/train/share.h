@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that are divided among ranks. Of a table of many rows each rank has the features of some parts
-// (data/table_share.h), and of the encoded training rows those that its shards of a batch draw from
+// (table/table_share.h), and of the encoded training rows those that its shards of a batch draw from
 // (train/batches.h); the labels and the columns beside them all ranks have in full, and so all of the
 // validation rows.
 #pragma once
@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "core/bytes.h"
-#include "data/dataset.h"
-#include "data/gather.h"
-#include "data/table_share.h"
+#include "encode/dataset.h"
 #include "espalier/ranks.h"
 #include "espalier/table.h"
+#include "table/gather.h"
+#include "table/table_share.h"
 
 namespace espalier {
 

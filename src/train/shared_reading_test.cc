@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The law of data/shared_csv.h: what ranks read together is the table that one would read.
+// The law of table/shared_csv.h: what ranks read together is the table that one would read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,9 +14,9 @@
 #include "core/error_of.h"
 #include "core/random.h"
 #include "core/temporary_folder.h"
-#include "data/shared_csv.h"
 #include "espalier/csv.h"
 #include "espalier/simulate.h"
+#include "table/shared_csv.h"
 #include "train/thread_ranks.h"
 #include "train/train_on.h"
 

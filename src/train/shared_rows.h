@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/train.h"
 #include "train/prepare.h"
 #include "train/team.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/random.h"
-#include "data/dataset.h"
-#include "data/table_share.h"
+#include "encode/dataset.h"
+#include "table/table_share.h"
 
 namespace espalier {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "data/gather.h"
 #include "model/model_data.h"
+#include "table/gather.h"
 
 namespace espalier {
 

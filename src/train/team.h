@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/thread_pool.h"
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/ranks.h"
 #include "model/network.h"
 

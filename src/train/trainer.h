@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "espalier/train.h"
 #include "model/network.h"
 #include "objective/loss.h"

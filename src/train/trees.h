@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/random.h"
-#include "data/dataset.h"
+#include "encode/dataset.h"
 #include "model/network.h"
 #include "objective/loss.h"
 #include "train/prepare.h"

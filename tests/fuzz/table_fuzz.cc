@@ -6,8 +6,8 @@
 
 #include <cstring>
 
-#include "data/stored_table.h"
 #include "fuzz/fuzz.h"
+#include "table/stored_table.h"
 
 namespace espalier::fuzz {
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rows of a table: a list of them, or a stretch.
+#pragma once
+
+#include <cstdint>
+
+#include "core/large_vector.h"
+
+namespace espalier {
+
+/// Rows in order.
+using Rows = LargeVector<std::uint64_t>;
+
+/// The rows [begin, end).
+struct RowRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  std::uint64_t size() const { return end - begin; }
+
+  friend bool operator==(const RowRange&, const RowRange&) = default;
+};
+
+}  // namespace espalier
