@@ -50,8 +50,8 @@ class Halving {
 
   bool open_bracket();
 
-  const int trials_;
-  const int bracket_;
+  int trials_;
+  int bracket_;
   bool defaults_started_ = false;
   std::vector<Bracket> brackets_;
 };

@@ -37,8 +37,7 @@ Plan plan_search(const TuneOptions& tune, const Pace& pace) {
   const double left = std::max(0.0, time - pace.elapsed);
   const double share = tune.confirm > 0 ? kShareOfSearch : 1;
   Plan plan{.trials = tune.trials, .bracket = kBracket, .search_end = pace.elapsed + share * left};
-  if (pace.seconds == 0) return plan;
-  const double trainings = left * pace.threads / pace.seconds;
+  const double trainings = pace.seconds > 0 ? left * pace.threads / pace.seconds : 0;
   while (plan.bracket > kEta && cost_of(plan.bracket) > share * trainings) plan.bracket /= kEta;
   const bool can_confirm = (1 - share) * trainings >= 2 * tune.confirm;  // one beside the defaults
   if (plan.bracket <= kEta || !can_confirm) plan.trials = 1;

@@ -20,12 +20,12 @@ struct Plan {
 
 /// How quickly trainings come.
 struct Pace {
-  double seconds;      // that one takes on one thread; 0: not known
-  double threads;      // trainings side by side
+  double seconds = 0;  // that one takes on one thread; 0: it was stopped
+  double threads = 1;  // trainings side by side
   double elapsed = 0;  // seconds that are over
 };
 
-/// With a known pace, what the time cannot confirm is not searched.
+/// With a limit of time: what the time cannot confirm is not searched.
 Plan plan_search(const TuneOptions& tune, const Pace& pace);
 
 /// At least and at most so many networks.

@@ -52,7 +52,6 @@ TEST(Plan, WhatTheTimeCannotConfirmIsNotSearched) {
     EXPECT_TRUE(plan.trials != 0 || longer.trials == 0);
   }
   EXPECT_EQ(plan_search({.minutes = 1, .confirm = 3}, {0.01, 1, 0}).bracket, kBracket);
-  EXPECT_EQ(plan_search({.minutes = 1, .confirm = 3}, {0, 1, 0}).bracket, kBracket);
   EXPECT_EQ(plan_search({.minutes = 1, .confirm = 3}, {3.5, 1, 0}).bracket, kBracket / kEta);
   EXPECT_EQ(plan_search({.minutes = 1, .confirm = 3}, {30, 1, 0}).trials, 1);
 }

@@ -8,6 +8,7 @@
 
 #include "core/thread_pool.h"
 #include "espalier/error.h"
+#include "espalier/json.h"
 #include "train/held_out.h"
 
 namespace espalier {
@@ -27,17 +28,19 @@ std::pair<bool, double> place_of(double metric_value, Metric metric) {
   return {is_nan, is_nan ? 0 : loss_of(metric_value, metric)};
 }
 
+double all_threads(Team& team) {
+  return team.pool().size() * (team.ranks() ? team.ranks()->size() : 1);
+}
+
 Search::Search(Problem& problem, const SearchSpace& space, const TuneOptions& tune,
                const TuneControl& control, Team& team, const Stopwatch& watch, TuneResults& results,
-               std::vector<TuneRun> earlier, const Plan& plan)
+               std::vector<TuneRun> earlier)
     : problem_(problem),
       space_(space),
       tune_(tune),
       control_(control),
       team_(team),
       watch_(watch),
-      plan_(plan),
-      halving_(plan.trials, plan.bracket),
       results_(results),
       runs_(std::move(earlier)) {
   for (const TuneRun& run : runs_) {
@@ -47,11 +50,31 @@ Search::Search(Problem& problem, const SearchSpace& space, const TuneOptions& tu
 }
 
 std::vector<TuneTrial> Search::run() {
-  work_in(plan_.search_end, [this] { return next_of_search(); });
+  const Pace pace = tune_.minutes > 0 ? train_defaults() : Pace();
+  const Plan plan = plan_search(tune_, pace);
+  halving_ = Halving(plan.trials, plan.bracket);
+  work_in(plan.search_end, [this] { return next_of_search(); });
   std::vector<TuneTrial> trials;
   for (TuneRun& run : ranked(runs_, problem_.metric)) trials.push_back({.run = std::move(run)});
   if (trials.size() > 1 && tune_.confirm > 0 && !team_.stop_requested()) confirm(trials);
   return trials;
+}
+
+// A limit of time is planned with the seconds of the first trial, which is trained alone.
+Pace Search::train_defaults() {
+  work_in(0, [this, begun = false]() mutable {
+    return std::exchange(begun, true) ? std::nullopt : std::optional(Run{{1, kRungs}});
+  });
+  const auto defaults = std::ranges::find_if(
+      runs_, [](const TuneRun& run) { return run.trial == 1 && run.repeat == 0; });
+  return {.seconds = defaults == runs_.end() ? 0 : defaults->seconds,
+          .threads = all_threads(team_),
+          .elapsed = agreed_seconds()};
+}
+
+// Clocks differ between ranks: that of the first counts.
+double Search::agreed_seconds() const {
+  return Json::parse(team_.from_first(Json(watch_.seconds()).dump()), "a rank").get<double>();
 }
 
 // Draws depend on the fingerprint only, so others were not made by this program.

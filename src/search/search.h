@@ -29,6 +29,9 @@ namespace espalier {
 /// To sort by: the best first, NaN last.
 std::pair<bool, double> place_of(double metric_value, Metric metric);
 
+/// Of all ranks.
+double all_threads(Team& team);
+
 /// What the first rank's file has.
 std::vector<TuneRun> earlier_runs(const TuneResults& results, Metric metric, Team& team);
 
@@ -36,7 +39,7 @@ class Search {
  public:
   Search(Problem& problem, const SearchSpace& space, const TuneOptions& tune,
          const TuneControl& control, Team& team, const Stopwatch& watch, TuneResults& results,
-         std::vector<TuneRun> earlier, const Plan& plan);
+         std::vector<TuneRun> earlier);
 
   std::vector<TuneTrial> run();
 
@@ -64,6 +67,8 @@ class Search {
   void know(const TuneRun& run);
   const Known* known(const Run& run) const;
   std::optional<double> known_value(const Run& run) const;
+  Pace train_defaults();
+  double agreed_seconds() const;
   std::optional<Run> next_of_search();
 
   void confirm(std::vector<TuneTrial>& trials);
@@ -101,12 +106,11 @@ class Search {
   const TuneControl& control_;
   Team& team_;
   const Stopwatch& watch_;
-  const Plan plan_;
   bool confirming_ = false;
 
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
-  Halving halving_;
+  Halving halving_{0};
   TuneResults& results_;
   std::vector<TuneRun> runs_;
   // By trial, epochs and repeat: from earlier lives, and from a rung with as many epochs.

@@ -24,15 +24,6 @@ namespace espalier {
 
 namespace {
 
-double all_threads(Team& team) {
-  return team.pool().size() * (team.ranks() ? team.ranks()->size() : 1);
-}
-
-// Clocks differ between ranks: that of the first counts.
-double agreed(double seconds, Team& team) {
-  return Json::parse(team.from_first(Json(seconds).dump()), "a rank").get<double>();
-}
-
 [[noreturn]] void fail_stopped() {
   throw Error(ErrorKind::stopped,
               "stopped before the first training of the search had ended: there is no model yet");
@@ -70,10 +61,7 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
   std::vector<TuneRun> earlier = earlier_runs(results, problem.metric, team);
   const SearchSpace space(problem.base, tune_options, problem.train_rows, problem.schema,
                           problem.validation, problem.pairs);
-  const Pace pace = {
-      .seconds = 0, .threads = all_threads(team), .elapsed = agreed(watch.seconds(), team)};
-  Search search(problem, space, tune_options, control, team, watch, results, std::move(earlier),
-                plan_search(tune_options, pace));
+  Search search(problem, space, tune_options, control, team, watch, results, std::move(earlier));
   std::vector<TuneTrial> trials = search.run();
   team.agree_on_stop();
   const bool stopped = team.stop_requested();
@@ -86,7 +74,7 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
   best.tree_share = options.tree_share;
   if (!trials.empty()) best.epochs = best_run.epochs;
   if (options.ensemble == 0) {
-    const Pace own = {best_run.seconds / std::max(1, problem.num_folds), pace.threads};
+    const Pace own = {best_run.seconds / std::max(1, problem.num_folds), all_threads(team)};
     best.ensemble =
         networks_within(tune_options, own, {best.ensemble, space.most_networks(settings)});
   }
