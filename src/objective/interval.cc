@@ -24,6 +24,7 @@ Interval Mean::interval(MeanOf what) const {
   if (what == MeanOf::rates) return rate_interval(value(), rows_);
   if (!rows_.has_interval() || !(least_ < most_)) return {};
   const double mean = value(), n = rows_.effective();
+  if (!(n > 1)) return {};  // one row has nearly all of the weight
   const double variance = std::max(0.0, squares_ / rows_.weight() - mean * mean);
   const double half = kNormal * std::sqrt(variance / (n - 1));
   return {least_ >= 0 ? std::max(0.0, mean - half) : mean - half, mean + half};

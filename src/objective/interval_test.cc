@@ -110,5 +110,13 @@ TEST(MeanInterval, EqualNumbersHaveNone) {
   }
 }
 
+TEST(MeanInterval, ARowWithNearlyAllTheWeightHasNone) {
+  Mean mean;
+  mean.add(3, 1e300);
+  for (int i = 0; i < 30; ++i) mean.add(i, 1e-300);
+  EXPECT_TRUE(std::isnan(mean.interval(MeanOf::numbers).low));
+  EXPECT_TRUE(std::isnan(mean.interval(MeanOf::numbers).high));
+}
+
 }  // namespace
 }  // namespace espalier

@@ -149,6 +149,21 @@ TEST(Averaged, SameBytesForAnyNumberOfThreadsAndWithACheckpointOfEveryStep) {
               bytes);
 }
 
+TEST(Averaged, AMetricThatIsNotDefinedIsAWarningAndTheLastEpochIsKept) {
+  Table valid = waves(100, 1, Task::classification, 6);
+  for (float& y : valid.columns[2].numbers) y = 1;
+  TrainOptions options = open_options();
+  options.metric = Metric::auc;
+  options.schedule = Schedule::averaged;
+  options.epochs = 30;
+  std::vector<std::string> warnings;
+  const TrainResult result =
+      train(waves(400, 1, Task::classification), options,
+            {.valid = &valid, .warning = [&](const std::string& w) { warnings.push_back(w); }});
+  EXPECT_THAT(warnings, ::testing::Contains(::testing::HasSubstr("auc is not defined on the 100")));
+  EXPECT_EQ(result.best.front().epoch, options.epochs);
+}
+
 // Stopped before the first evaluation, while the first network is trained, and in the second.
 TEST(Averaged, AStoppedRunThatIsResumedGivesTheSameBytes) {
   const Table table = waves(400, 1);

@@ -80,8 +80,7 @@ int first_length(std::size_t rows, int batch_size, std::size_t levels) {
 // A rate of .04 is too high to stay, even for averages: it falls early, over a twentieth of the first
 // length. A rate of .01 may stay for log loss and squared error of one level.
 RateFall rate_fall(const TrainOptions& options, std::size_t levels, std::size_t rows,
-                   std::int64_t total_steps) {
-  const double length = static_cast<double>(total_steps) / kLongestTraining;
+                   double length) {
   if (rows >= kFewRows) return {.over = 0.05 * length, .warms_up = true};
   if (has_noisy_gradients(options.loss) || levels > 1) return {.over = 0.5 * length};
   return {};

@@ -61,8 +61,9 @@ struct RateFall {
   bool warms_up = false;  // it rises from 0 over so many steps first
 };
 
+/// `length`: steps of the first length.
 RateFall rate_fall(const TrainOptions& options, std::size_t levels, std::size_t rows,
-                   std::int64_t total_steps);
+                   double length);
 
 /// What a step multiplies the learning rate with; `step` counts from 0.
 double rate_share(const RateFall& fall, std::int64_t step);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -21,6 +22,7 @@
 #include "train/shared_rows.h"
 #include "train/team.h"
 #include "train/train_on.h"
+#include "train/trainer.h"
 
 namespace espalier {
 
@@ -36,6 +38,16 @@ std::vector<std::string> wanted_interactions(const TrainOptions& options,
       apply_json(earlier, fmt::format("{{\"{}\": {}}}", name, value), "checkpoint");
   }
   return earlier.interactions;
+}
+
+void warn_of_undefined_metric(const Prepared& p, const TrainControl& control) {
+  if (!control.warning || p.valid.num_rows == 0) return;
+  const Metric metric = p.options->metric;
+  if (!std::isnan(metric_of_constant(metric, p.schema.label, p.valid))) return;
+  control.warning(fmt::format(
+      "metric: {} is not defined on the {} validation rows, so training keeps the last epoch; set "
+      "another metric, or give validation rows with other labels",
+      to_word(metric), p.valid.num_rows));
 }
 
 }  // namespace
@@ -54,6 +66,7 @@ TrainResult train_on(const Source& source, const TrainOptions& options,
   require_same_on_all_ranks(prepared, team);
   warn_of_idle_options(options, prepared, control);
   warn_of_shared_rows(prepared, control, team);
+  warn_of_undefined_metric(prepared, control);
   if (file.wanted()) prepared.hashes = data_hashes(prepared, team.ranks());
   if (checkpoint) {  // before what it has chosen is taken over
     file.require_no(difference_of_inputs(checkpoint->fingerprint,

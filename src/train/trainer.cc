@@ -42,21 +42,38 @@ std::string steep_options(const TrainOptions& options) {
 
 }  // namespace
 
+double metric_of(Metric metric, const Label& label, const Dataset& data,
+                 const std::vector<float>& outputs) {
+  std::vector<float> scores = outputs;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const std::size_t row = i / label.num_scores();
+    scores[i] = score_of(label, i % label.num_scores(), outputs[i], data.offset(row));
+  }
+  return judge(metric, label, data, scores);
+}
+
+double metric_of_constant(Metric metric, const Label& label, const Dataset& data) {
+  if (data.num_rows == 0) return std::numeric_limits<double>::quiet_NaN();
+  return metric_of(metric, label, data, std::vector<float>(data.num_rows * label.num_scores()));
+}
+
 Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
     : in_(input),
       options_(*input.options),
+      constant_(metric_of_constant(options_->metric, input.objective->label(), *input.valid)),
       network_(network),
       batches_(*input.train, options_->batch_size,
                own_shards(input.team->ranks(), num_shards_of(options_->batch_size)), random,
                input.many_rows),
-      engine_(
-          {.options = input.options,
-           .objective = input.objective,
-           .total_steps = batches_.steps_per_epoch() * options_->epochs,
-           .team = input.team,
-           .fall = rate_fall(**input.options, input.objective->label().num_levels(),
-                             input.train->num_rows, batches_.steps_per_epoch() * options_->epochs)},
-          {{&network, &state_.adam}}) {
+      engine_({.options = input.options,
+               .objective = input.objective,
+               .total_steps = batches_.steps_per_epoch() * options_->epochs,
+               .team = input.team,
+               .fall = rate_fall(
+                   **input.options, input.objective->label().num_levels(), input.train->num_rows,
+                   static_cast<double>(batches_.steps_per_epoch() * options_->epochs) /
+                       (input.valid->num_rows > 0 ? kLongestTraining : 1))},
+              {{&network, &state_.adam}}) {
   state_.best_params.assign(network.params().begin(), network.params().end());
   if (is_averaged()) state_.averages.resize(std::size(kAverageDecays) * network.params().size());
 }
@@ -133,13 +150,8 @@ void Trainer::add_to_averages() {
   }
 }
 
-double Trainer::metric_of(std::vector<float> outputs) const {
-  const Label& label = in_.objective->label();
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const std::size_t row = i / label.num_scores();
-    outputs[i] = score_of(label, i % label.num_scores(), outputs[i], in_.valid->offset(row));
-  }
-  return judge(options_->metric, label, *in_.valid, outputs);
+double Trainer::metric_of(const std::vector<float>& outputs) const {
+  return espalier::metric_of(options_->metric, in_.objective->label(), *in_.valid, outputs);
 }
 
 double Trainer::validate() {
@@ -153,9 +165,8 @@ void Trainer::evaluate(Epoch& epoch) {
   epoch.valid_metric = validate();
   Epoch& best = state_.best;
   const double sign = larger_is_better(options_->metric) ? -1 : 1;
-  // Without validation rows, or where the metric is not defined, the last epoch is the best.
-  const bool is_better = best.epoch == 0 || std::isnan(epoch.valid_metric) ||
-                         std::isnan(best.valid_metric) ||
+  // Without validation rows, or where the metric is never defined, the last epoch is the best.
+  const bool is_better = best.epoch == 0 || std::isnan(best.valid_metric) ||
                          sign * epoch.valid_metric < sign * best.valid_metric;
   if (!is_better) return;
   best = epoch;
@@ -191,11 +202,8 @@ void Trainer::evaluate_averages(Epoch epoch) {
   }
   std::ranges::copy(kept, params.begin());
   epoch.valid_metric = *found;
-  const Label& label = in_.objective->label();
   if (state_.improved == 0 ||
-      has_improved(*found, state_.improved_metric,
-                   metric_of(std::vector<float>(in_.valid->num_rows * label.num_scores())),
-                   larger_is_better(options_->metric))) {
+      has_improved(*found, state_.improved_metric, constant_, larger_is_better(options_->metric))) {
     state_.improved = epoch.epoch;
     state_.improved_metric = *found;
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -51,6 +52,14 @@ struct TrainerState {
   double improved_metric = 0;   // ... and their metric
 };
 
+/// The metric of a network's outputs, [row][num_scores]. NaN if there are no rows, or if it is not
+/// defined on them.
+double metric_of(Metric metric, const Label& label, const Dataset& data,
+                 const std::vector<float>& outputs);
+
+/// The metric of the model that predicts the same for all rows.
+double metric_of_constant(Metric metric, const Label& label, const Dataset& data);
+
 class Trainer {
  public:
   Trainer(const TrainerInput& input, Network& network, Random random);
@@ -77,7 +86,7 @@ class Trainer {
 
  private:
   bool is_averaged() const { return options_->schedule == Schedule::averaged; }
-  bool stops_by_itself() const { return is_averaged() && in_.valid->num_rows > 0; }
+  bool stops_by_itself() const { return is_averaged() && !std::isnan(constant_); }
   bool run_epoch();
   bool finish_epoch();
   void add_to_averages();
@@ -89,10 +98,11 @@ class Trainer {
   std::int64_t steps_in_epoch() const;
   double mean_loss() const;
   double validate();
-  double metric_of(std::vector<float> outputs) const;
+  double metric_of(const std::vector<float>& outputs) const;
 
   const TrainerInput in_;
   const SettledOptions& options_;
+  const double constant_;  // the metric of the model that predicts the same for all rows
   Network& network_;
   Batches batches_;
   // Fewer where an epoch has fewer, so that there are averages after the first.
