@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 namespace espalier {
@@ -17,6 +18,34 @@ bool hold(std::span<const float> values, std::span<const Order> orders) {
 }
 
 }  // namespace
+
+// Orders lead from a value to a later one. So an order is implied by others exactly if a kept order of
+// the same low value, to an earlier high value, leads on to its high value.
+std::vector<Order> transitive_reduction(std::span<const Order> orders, std::size_t count) {
+  const std::size_t words = (count + 63) / 64;
+  std::vector<std::uint64_t> reached(count * words);  // [value][bit of a later value]
+  std::vector<Order> kept;
+  std::size_t end = orders.size();
+  while (end > 0) {
+    const std::size_t low = orders[end - 1].low;
+    std::size_t begin = end;
+    while (begin > 0 && orders[begin - 1].low == low) --begin;
+    std::uint64_t* const own = reached.data() + low * words;
+    const std::size_t first = kept.size();
+    for (const Order& order : orders.subspan(begin, end - begin)) {
+      const std::uint64_t bit = std::uint64_t{1} << order.high % 64;
+      if (own[order.high / 64] & bit) continue;
+      kept.push_back(order);
+      own[order.high / 64] |= bit;
+      const std::uint64_t* const further = reached.data() + order.high * words;
+      for (std::size_t w = 0; w < words; ++w) own[w] |= further[w];
+    }
+    std::reverse(kept.begin() + static_cast<std::ptrdiff_t>(first), kept.end());
+    end = begin;
+  }
+  std::ranges::reverse(kept);
+  return kept;
+}
 
 // Orders ascend by `low`, so that whatever reaches a value has reached it before it goes on.
 void finish_orders(std::span<float> values, std::span<const Order> orders) {

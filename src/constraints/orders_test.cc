@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "constraints/chain.h"
@@ -73,6 +75,49 @@ TEST(Orders, NoOtherValuesThatHoldAreNearer) {
       EXPECT_LE(distance(projected, start, variance), distance(moved, start, variance) + 1e-4);
     }
   }
+}
+
+// Whether orders lead from each value to each other one.
+std::vector<std::vector<bool>> closure(std::uint32_t count, const std::vector<Order>& orders) {
+  std::vector<std::vector<bool>> leads(count, std::vector<bool>(count));
+  for (const auto [low, high] : orders) leads[low][high] = true;
+  for (std::uint32_t via = 0; via < count; ++via) {
+    for (std::uint32_t low = 0; low < count; ++low) {
+      for (std::uint32_t high = 0; high < count && leads[low][via]; ++high)
+        if (leads[via][high]) leads[low][high] = true;
+    }
+  }
+  return leads;
+}
+
+TEST(Orders, ReducedOnesImplyTheSameAndNoneIsRedundant) {
+  Random random(4);
+  for (int seed = 0; seed < 100; ++seed) {
+    const auto count = static_cast<std::uint32_t>(1 + random.below(seed < 80 ? 30 : 90));
+    const std::vector<Order> orders = random_orders(count, random.uniform(), random);
+    const std::vector<Order> reduced = transitive_reduction(orders, count);
+    const auto all = closure(count, orders);
+    EXPECT_EQ(closure(count, reduced), all);
+    EXPECT_TRUE(std::ranges::is_sorted(
+        reduced, {}, [](const Order& order) { return std::pair(order.low, order.high); }));
+    for (std::size_t left_out = 0; left_out < std::min<std::size_t>(reduced.size(), 40);
+         ++left_out) {
+      std::vector<Order> fewer = reduced;
+      const auto at =
+          fewer.begin() + static_cast<std::ptrdiff_t>(
+                              reduced.size() < 40 ? left_out : random.below(reduced.size()));
+      const Order own = *at;
+      fewer.erase(at);
+      EXPECT_FALSE(closure(count, fewer)[own.low][own.high]) << own.low << " <= " << own.high;
+    }
+  }
+}
+
+TEST(Orders, ReducedOnesOfAllPairsAreAChain) {
+  Random random(5);
+  std::vector<Order> chain;
+  for (std::uint32_t i = 0; i + 1 < 200; ++i) chain.push_back({i, i + 1});
+  EXPECT_EQ(transitive_reduction(random_orders(200, 2, random), 200), chain);
 }
 
 TEST(Orders, OfAChainAreTheChain) {

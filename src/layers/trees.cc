@@ -99,7 +99,9 @@ Trees::Trees(std::vector<Wire> inputs, std::span<const TreeNode> nodes, OutputBo
     add_unit(num_leaves(tree));
     if (bounds == OutputBounds::unit_interval)
       require(Bounds{.count = num_leaves(tree), .lo = 0, .hi = 1});
-    for (const Order& order : leaf_orders(tree, is_monotone)) require(order);
+    for (const Order& order :
+         transitive_reduction(leaf_orders(tree, is_monotone), num_leaves(tree)))
+      require(order);
     outputs_.push_back({.monotone = asks_monotone(tree, is_monotone),
                         .in_unit = bounds == OutputBounds::unit_interval});
   }
