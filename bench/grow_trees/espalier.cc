@@ -40,7 +40,7 @@ void run(char** argv) {
                    .plan = {options.trees, options.tree_leaves, options.tree_rate},
                    .random = Random(1),
                    .pool = &pool,
-                   .goes_on = [](int) { return true; }});
+                   .goes_on = [](std::span<const Tree>) { return true; }});
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   std::size_t leaves = 0;
   for (const Tree& tree : forest.trees) leaves += tree.values.size();

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "boost/forest.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "boost/row_losses.h"
 #include "boost/tree_grower.h"
+#include "espalier/error.h"
 #include "layers/trees.h"
 
 namespace espalier {
@@ -57,12 +60,13 @@ class ForestGrower {
     double least = valid_loss();
     std::size_t best = 0, parameters = 0, pairs = 0;
     while (trees.size() < static_cast<std::size_t>(in_.plan.trees) && !columns_.empty()) {
-      if (!in_.goes_on(static_cast<int>(trees.size()))) break;
-      Tree tree = next_tree(in_.random.split(trees.size()));
+      const bool is_given = trees.size() < in_.start.size();
+      if (!is_given && !in_.goes_on(trees)) break;
+      Tree tree = is_given ? given_tree(trees.size()) : next_tree(in_.random.split(trees.size()));
       parameters += parameters_of(tree);
       if (fades(tree)) pairs += leaf_pairs(tree.values.size());
       if (tree.splits.empty() || parameters > kMostParameters || pairs > kMaxLeafPairs) break;
-      grower_.add_values(tree, train_.of(fades(tree)));
+      if (!is_given) grower_.add_values(tree, train_.of(fades(tree)));
       add_to_valid(tree);
       trees.push_back(std::move(tree));
       const double loss = valid_loss();
@@ -130,6 +134,25 @@ class ForestGrower {
     const bool is_finite =
         std::isfinite(growth.score.gradient_unit) && std::isfinite(growth.score.hessian_unit);
     return is_finite ? grower_.grow(rounded_, candidates, growth) : Tree();
+  }
+
+  // One that an earlier call has grown. The rows get its values in the same way.
+  Tree given_tree(std::size_t index) {
+    const Tree& tree = in_.start[index];
+    if (!fits(tree, columns_)) {
+      throw Error(ErrorKind::format,
+                  fmt::format("tree {} of the checkpoint does not fit the dataset", index + 1));
+    }
+    if (index == 0) {  // what is derived from the first gradients
+      find_gradients();
+      round();
+    }
+    const std::span<float> sums = train_.of(fades(tree));
+    in_.pool->run_ranges(train_.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+      train_.fade(begin, end, kept());
+      add_values(tree, train_bins_, begin, sums.subspan(begin, end - begin));
+    });
+    return tree;
   }
 
   // At the sums of the trees so far, which fade first.

@@ -38,7 +38,7 @@ Forest grown(const SyntheticRows& rows, const Dataset& valid, int trees, int lea
                       .plan = {.trees = trees, .leaves = leaves, .rate = 0.3},
                       .random = Random(5),
                       .pool = &pool,
-                      .goes_on = [](int) { return true; }});
+                      .goes_on = [](std::span<const Tree>) { return true; }});
 }
 
 double mean_square(const SyntheticRows& rows, const std::vector<float>& outputs) {
@@ -170,7 +170,7 @@ struct RandomForest {
                  .plan = plan,
                  .random = Random(5),
                  .pool = &pool,
-                 .goes_on = [](int) { return true; }});
+                 .goes_on = [](std::span<const Tree>) { return true; }});
   }
 
   Random random;
@@ -189,6 +189,70 @@ TEST(Forest, IsTheOneThatIsGrownPlainly) {
     trees += expected.trees.size();
   }
   EXPECT_GT(trees, 20u);
+}
+
+// Stops before a tree and goes on from the bytes of the trees so far, again and again.
+TEST(Forest, IsTheSameAfterAnyNumberOfStops) {
+  std::size_t stops = 0;
+  for (std::uint64_t seed = 1; stops < effort<std::size_t>(200, 60); ++seed) {
+    SCOPED_TRACE(seed);
+    RandomForest problem(seed);
+    problem.plan.trees = 40;
+    Random random(seed + 99);
+    std::size_t grown = 0;
+    const Forest expected = problem.grow(1, [&](ForestInput input) {
+      input.goes_on = [&](std::span<const Tree> trees) { return grown = trees.size(), true; };
+      return grow_forest(input);
+    });
+    std::vector<Tree> start;
+    std::size_t calls = 0, most = 0;
+    for (bool stopped = true; stopped;) {
+      stopped = false;
+      const std::size_t until = start.size() + random.below(8);
+      std::string state;
+      const Forest forest = problem.grow(static_cast<int>(1 + stops % 3), [&](ForestInput input) {
+        input.start = start;
+        input.goes_on = [&](std::span<const Tree> trees) {
+          most = std::max(most, trees.size());
+          stopped = trees.size() >= until;
+          calls += stopped ? 0 : 1;
+          if (stopped) put_trees(state, trees);
+          return !stopped;
+        };
+        return grow_forest(input);
+      });
+      if (!stopped) {
+        expect_equal(forest, expected);
+        break;
+      }
+      ++stops;
+      const std::string place = "state";
+      Reader reader(state, place, "state");
+      start = read_trees(reader);
+      EXPECT_EQ(reader.left(), 0u);
+    }
+    EXPECT_EQ(most, grown);
+    EXPECT_LE(calls, grown + 1);  // no tree is grown twice
+  }
+}
+
+TEST(Forest, RefusesToGoOnFromTreesOfOtherColumns) {
+  const SyntheticRows rows(6, 400);
+  const Forest forest = grown(rows, kNoRows, 5, 12, 1);
+  const auto change = [&](const std::function<void(Tree&)>& damage) {
+    Forest changed = forest;
+    EXPECT_TRUE(fits(changed.trees[2], forest.columns));
+    damage(changed.trees[2]);
+    EXPECT_FALSE(fits(changed.trees[2], forest.columns));
+  };
+  change([](Tree& tree) { tree.splits[1].column = 99; });
+  change([](Tree& tree) { tree.splits[1].right.push_back(0); });
+  change([](Tree& tree) { tree.splits[1].right[0] = 2; });
+  change([](Tree& tree) { tree.values.pop_back(); });
+  change([](Tree& tree) { tree.next.pop_back(); });
+  change([](Tree& tree) { tree.next[0][0] = 0; });
+  change([](Tree& tree) { std::swap(tree.next[0][0], tree.next[0][1]); });
+  change([](Tree& tree) { tree.next.back()[1] = 99; });
 }
 
 // So many rows that they are divided among the threads.

@@ -26,6 +26,63 @@ std::size_t Tree::leaf(const BinnedRows& bins, std::size_t row) const {
   return static_cast<std::size_t>(~at);
 }
 
+// In reading order a child on the left comes right behind its parent, and leaves come in order.
+bool fits(const Tree& tree, std::span<const ColumnBins> columns) {
+  if (tree.next.size() != tree.splits.size() || tree.values.size() != tree.splits.size() + 1)
+    return false;
+  std::int32_t split = 0, leaf = 0;
+  std::vector<std::int32_t> waiting;  // the right sides of splits whose left side is being read
+  const auto is_next = [&](std::int32_t at) { return at == split || at == ~leaf; };
+  std::int32_t at = tree.splits.empty() ? ~0 : 0;
+  while (true) {
+    if (!is_next(at)) return false;
+    if (at >= 0) {
+      const auto own = static_cast<std::size_t>(split++);
+      if (own >= tree.splits.size()) return false;
+      const TreeSplit& node = tree.splits[own];
+      if (node.column >= columns.size()) return false;
+      if (node.right.size() != columns[node.column].num_bins) return false;
+      if (std::ranges::any_of(node.right, [](std::uint8_t side) { return side > 1; })) return false;
+      waiting.push_back(tree.next[own][1]);
+      at = tree.next[own][0];
+      continue;
+    }
+    ++leaf;
+    if (waiting.empty()) break;
+    at = waiting.back();
+    waiting.pop_back();
+  }
+  return static_cast<std::size_t>(split) == tree.splits.size();
+}
+
+void put_trees(std::string& out, std::span<const Tree> trees) {
+  put(out, static_cast<std::uint64_t>(trees.size()));
+  for (const Tree& tree : trees) {
+    put(out, static_cast<std::uint64_t>(tree.splits.size()));
+    for (std::size_t s = 0; s < tree.splits.size(); ++s) {
+      put(out, static_cast<std::uint64_t>(tree.splits[s].column));
+      put_text(out, raw_bytes(std::span<const std::uint8_t>(tree.splits[s].right)));
+      put(out, tree.next[s]);
+    }
+    put_floats(out, tree.values);
+  }
+}
+
+std::vector<Tree> read_trees(Reader& reader) {
+  std::vector<Tree> trees;
+  for (auto left = reader.get<std::uint64_t>("trees"); left > 0; --left) {
+    Tree& tree = trees.emplace_back();
+    for (auto splits = reader.get<std::uint64_t>("splits"); splits > 0; --splits) {
+      TreeSplit& split = tree.splits.emplace_back();
+      split.column = reader.get<std::uint64_t>("column of a split");
+      split.right = numbers_of<std::uint8_t>(reader.text("bins of a split"));
+      tree.next.push_back(reader.get<std::array<std::int32_t, 2>>("sides of a split"));
+    }
+    tree.values = reader.floats("leaf values");
+  }
+  return trees;
+}
+
 std::vector<TreeNode> nodes_of(const Tree& tree,
                                const std::function<TreeNode(const TreeSplit&)>& node_of) {
   std::vector<TreeNode> nodes;

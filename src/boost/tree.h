@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "boost/bins.h"
 #include "boost/partition.h"
 #include "constraints/inequalities.h"
+#include "core/bytes.h"
 #include "espalier/architecture.h"
 
 namespace espalier {
@@ -36,7 +38,16 @@ struct Tree {
   std::vector<float> values;  // of the leaves
 
   std::size_t leaf(const BinnedRows& bins, std::size_t row) const;
+
+  friend bool operator==(const Tree&, const Tree&) = default;
 };
+
+/// Whether it could have been grown on such columns.
+bool fits(const Tree& tree, std::span<const ColumnBins> columns);
+
+/// Trees as the bytes of a checkpoint, and back. What is read is a list of trees of any columns.
+void put_trees(std::string& out, std::span<const Tree> trees);
+std::vector<Tree> read_trees(Reader& reader);
 
 /// The tree as an architecture has it; node_of translates a split.
 std::vector<TreeNode> nodes_of(const Tree& tree,

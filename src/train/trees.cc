@@ -20,9 +20,9 @@ std::optional<Network> grow_trees(const Prepared& prepared, const Dataset& train
   const std::vector<Wire> wires = input_wires(prepared.schema);
   const Objective objective(prepared.schema.label, train);
   const TrainOptions& options = *prepared.options;
-  const auto goes_on = [&](int trees) {
+  const auto goes_on = [&](std::span<const Tree> trees) {
     team.agree_on_stop();
-    tell(trees);
+    tell(static_cast<int>(trees.size()));
     return !team.stop_requested();
   };
   const Forest forest =
