@@ -9,8 +9,8 @@
 #include <limits>
 #include <optional>
 
+#include "core/float_rank.h"
 #include "encode/roles.h"
-#include "eval/float_rank.h"
 
 namespace espalier {
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/float_rank.h"
 #include "encode/encode.h"
-#include "eval/float_rank.h"
 #include "serve/compile.h"
 #include "serve/kernels.h"
 

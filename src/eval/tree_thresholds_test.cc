@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "core/effort.h"
+#include "core/float_rank.h"
 #include "espalier/certificate.h"
 #include "espalier/predictor.h"
-#include "eval/float_rank.h"
 #include "eval/hunt.h"
 #include "model/model_data.h"
 #include "model/random_model.h"

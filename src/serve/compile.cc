@@ -25,38 +25,6 @@ Cell cell_of(const Feature& feature) {
                     .missing = encode_cell(feature, kNan)};
 }
 
-// Moves values into [1, 2]; each operation rounds monotonically, so their order stays.
-WayBack enter_binade(std::span<const float> values, float* moved) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  const double low = *least, range = *most - low;
-  for (const float value : values) {
-    *moved++ = range > 0 ? static_cast<float>(1 + (value - low) / range) : 1.0f;
-  }
-  return {*least, static_cast<float>(range)};
-}
-
-CellStep cell_step(const Calibrators& layer, const float* params) {
-  CellStep step;
-  for (int u = 0; u < layer.num_units(); ++u) {
-    const Wire& wire = layer.inputs()[static_cast<std::size_t>(u)];
-    std::vector<float> values(params + layer.unit_begin(u), params + layer.unit_begin(u + 1));
-    CellTable& cell = step.cells.emplace_back();
-    if (values.empty()) continue;
-    cell.kind = wire.is_grid()       ? CellTable::Kind::grid
-                : wire.is_category() ? CellTable::Kind::category
-                                     : CellTable::Kind::position;
-    cell.rows = wire.grid.first.vertices;
-    cell.columns = wire.grid.second.vertices;
-    cell.steps = wire.is_grid() ? wire.grid.steps : 0;
-    cell.keypoints = layer.keypoints(u);
-    if (wire.is_category())
-      values.push_back(static_cast<float>(mean_over(wire.shares, values.data())));  // unseen
-    cell.table.resize(values.size());
-    cell.back = enter_binade(values, cell.table.data());
-  }
-  return step;
-}
-
 CalibratorStep calibrator_step(const Calibrators& layer, const float* params) {
   const auto num_units = static_cast<std::size_t>(layer.num_units());
   const auto keypoints = static_cast<std::size_t>(layer.keypoints(0));
@@ -130,7 +98,7 @@ Step step_of(const Network& network, int index) {
   return visit_layer(
       network, index,
       Overloaded{[&](const Calibrators& layer) -> Step {
-                   if (layer.reads_table()) return cell_step(layer, params);
+                   if (layer.reads_table()) return CellStep{cell_tables(layer, params)};
                    return calibrator_step(layer, params);
                  },
                  [&](const Linear& layer) -> Step { return linear_step(layer, params); },

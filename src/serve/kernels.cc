@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "hwy/base.h"
-#include "layers/grid.h"
+#include "layers/cell_table.h"
 #include "layers/instruction_sets.h"
 #include "layers/lattice_kernels.h"
 #undef HWY_TARGET_INCLUDE
@@ -48,33 +48,6 @@ void leave_binades(const float* ranges, const float* lows, const float* y, std::
     const V16 moved = load(y + i, lanes) - set(1);
     store(fma(load(ranges + i, lanes), moved, load(lows + i, lanes)), out + i, lanes);
   });
-}
-
-HWY_INLINE float read_grid(const CellTable& cell, float code) {
-  const GridPlace place =
-      place_on_grid(cell.rows, cell.columns, cell.steps, static_cast<int>(code));
-  const float* low = cell.table.data() + place.at;
-  const float* high = low + cell.columns;
-  const float a = std::fma(place.u, low[1] - low[0], low[0]);
-  const float b = std::fma(place.u, high[1] - high[0], high[0]);
-  return std::fma(place.t, b - a, a);
-}
-
-HWY_INLINE float through(const CellTable& cell, float x) {
-  if (cell.kind == CellTable::Kind::pass) return x;
-  const float* table = cell.table.data();
-  float y;
-  if (cell.kind == CellTable::Kind::grid) {
-    y = read_grid(cell, x);
-  } else if (cell.kind == CellTable::Kind::category) {
-    y = table[static_cast<std::size_t>(x)];
-  } else if (x < 0) {
-    y = table[cell.keypoints];
-  } else {
-    const int k = std::min(static_cast<int>(x), cell.keypoints - 2);
-    y = std::fma(x - static_cast<float>(k), table[k + 1] - table[k], table[k]);
-  }
-  return std::fma(cell.back.range, y - 1, cell.back.low);
 }
 
 void cells_of_tile(std::span<const CellTable> cells, const float* in, float* out) {

@@ -32,6 +32,7 @@
 
 #include "core/aligned.h"
 #include "espalier/architecture.h"
+#include "layers/cell_table.h"
 #include "layers/tree_plan.h"
 #include "objective/link.h"
 
@@ -68,37 +69,6 @@ struct PairCell {
   std::vector<float> first_edges;  // strictly increasing
   std::vector<float> second_edges;
   std::vector<std::int32_t> codes;
-};
-
-/// From a result y in [1, 2] to the units of its table: fma(range, y - 1, low), range >= 0.
-struct WayBack {
-  float low = 0;
-  float range = 0;
-};
-
-/// What becomes of one encoded cell x.
-///
-///   position   x < 0: y = table[keypoints], missing; else k = min(floor(x), keypoints - 2),
-///              y = fma(x - k, table[k + 1] - table[k], table[k])
-///   category   y = table[x]
-///   grid       x = p * ((columns - 1) * steps + 1) + q, whole numbers; in floats, all exact,
-///              k = min(floor(p / steps), rows - 2), t = p / steps - k, and l and u of q and columns
-///              in the same way; then of table[rows][columns]
-///              a = fma(u, table[k][l + 1] - table[k][l], table[k][l]), b the same of row k + 1,
-///              y = fma(t, b - a, a)
-///   pass       x as it is: a later step picks by the code
-///
-/// and, unless it passes, the way back from y.
-struct CellTable {
-  enum class Kind { position, category, grid, pass };
-  Kind kind = Kind::pass;
-  int keypoints = 0;         // position
-  std::vector<float> table;  // position: keypoints, then missing if that was learned; category: a
-                             // value per word, then unseen; grid: [rows][columns]
-  WayBack back;
-  int rows = 0;  // grid: at least 2, as are the columns
-  int columns = 0;
-  int steps = 0;  // grid: a power of two
 };
 
 /// The first calibrators: wire i is cell i through its table.
