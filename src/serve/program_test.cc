@@ -82,7 +82,7 @@ float read_grid(const CellTable& cell, std::size_t code) {
   return std::fma(t, ends[1] - ends[0], ends[0]);
 }
 
-float through(const CellTable& cell, float x) {
+float table_at(const CellTable& cell, float x) {
   const std::vector<float>& table = cell.table;
   if (cell.kind == CellTable::Kind::pass) return x;
   if (cell.kind == CellTable::Kind::grid)
@@ -95,7 +95,7 @@ float through(const CellTable& cell, float x) {
 
 Wires run(const CellStep& step, const Wires& in) {
   Wires out;
-  for (std::size_t i = 0; i < in.size(); ++i) out.push_back(through(step.cells.at(i), in[i]));
+  for (std::size_t i = 0; i < in.size(); ++i) out.push_back(table_at(step.cells.at(i), in[i]));
   return out;
 }
 
