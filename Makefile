@@ -245,10 +245,12 @@ build-bench:
 	@$(configure_release) -DESPALIER_BUILD_BENCHMARKS=ON
 	@cmake --build --preset release --target bench_all
 
-reproduce: build  ## published tables with our rows beside them, in build/results
+reproduce: deps  ## published tables with our rows beside them, in build/results
+	@$(configure_release) -DESPALIER_BUILD_BENCHMARKS=ON
+	@cmake --build --preset release --target bench_reproduce
 	@mkdir -p build/results
 	@for table in $(TABLES); do printf '\n== %s\n' $$table; \
-	  build/espalier reproduce $$table $(REPRODUCE) -o build/results/$$table.md || exit 1; done
+	  build/bench/bench_reproduce $$table $(REPRODUCE) -o build/results/$$table.md || exit 1; done
 	@cat $(TABLES:%=build/results/%.md)
 
 docs-outputs: build  ## write what the commands of the pages print into the pages

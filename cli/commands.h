@@ -21,6 +21,5 @@ Run define_inspect(CLI::App& app);
 Run define_report(CLI::App& app);
 Run define_export(CLI::App& app);
 Run define_simulate(CLI::App& app);
-Run define_reproduce(CLI::App& app);
 
 }  // namespace espalier

@@ -41,8 +41,6 @@ constexpr Command kCommands[] = {
     {"report", "a page for people: proof, quality, curves, what-if; one HTML file", define_report},
     {"export", "write a model as source that runs without this library", define_export},
     {"simulate", "make up a table of loans whose true risk is known and monotone", define_simulate},
-    {"reproduce", "a table of the paper, or of later ones: the published rows beside ours",
-     define_reproduce},
 };
 
 // Help whose descriptions are wrapped in a column of their own.

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "cli_fixture.h"
-#include "core/effort.h"
 #include "core/random.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

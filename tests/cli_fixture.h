@@ -20,8 +20,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/temporary_folder.h"
 #include "espalier/json.h"
+#include "support/temporary_folder.h"
 
 namespace espalier {
 
@@ -90,9 +90,9 @@ class Cli : public ::testing::Test {
             read(root_ / "err")};
   }
 
-  // Starts the program and does not wait for it.
-  pid_t start(const std::string& args) const {
-    const std::string line = command("exec '" ESPALIER_BINARY "' " + args);
+  // Starts a program, `espalier` by default, and does not wait for it.
+  pid_t start(const std::string& args, const std::string& program = ESPALIER_BINARY) const {
+    const std::string line = command("exec '" + program + "' " + args);
     const pid_t child = ::fork();
     if (child == 0) {
       ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);

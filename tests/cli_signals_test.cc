@@ -8,7 +8,7 @@
 #include <csignal>
 
 #include "cli_fixture.h"
-#include "core/effort.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

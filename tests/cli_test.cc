@@ -425,9 +425,8 @@ TEST_F(Cli, ExplainsItselfOnStandardOutput) {
 }
 
 TEST_F(Cli, NoRequiredFlagHasADefault) {
-  for (const char* const command :
-       {"evaluate", "explain", "export", "importance", "inspect", "predict", "report", "reproduce",
-        "simulate", "train", "tune", "verify"}) {
+  for (const char* const command : {"evaluate", "explain", "export", "importance", "inspect",
+                                    "predict", "report", "simulate", "train", "tune", "verify"}) {
     std::string entry;  // of one flag, which may take several lines
     for (const std::string& line : lines_of(must(std::string(command) + " --help"))) {
       if (line.starts_with("  -")) entry.clear();

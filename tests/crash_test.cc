@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "cli_fixture.h"
-#include "core/effort.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

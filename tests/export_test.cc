@@ -8,10 +8,7 @@
 #include <bit>
 #include <cmath>
 
-#include "core/effort.h"
-#include "core/error_of.h"
 #include "core/file.h"
-#include "core/float_modes.h"
 #include "core/math.h"
 #include "encode/encode.h"
 #include "encode/roles.h"
@@ -19,10 +16,13 @@
 #include "espalier/simulate.h"
 #include "espalier/train.h"
 #include "eval/hunt.h"
-#include "export/compiled_header.h"
 #include "export/header.h"
-#include "model/random_model.h"
 #include "serve/interpreter.h"
+#include "support/compiled_header.h"
+#include "support/effort.h"
+#include "support/error_of.h"
+#include "support/float_modes.h"
+#include "support/random_model.h"
 
 namespace espalier {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cli_fixture.h"
-#include "core/effort.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

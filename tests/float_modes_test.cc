@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program may have switched its threads to flush subnormal numbers to zero or to round otherwise:
 // everything that the library makes has the same bytes then.
-#include "core/float_modes.h"
+#include "support/float_modes.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,12 +11,12 @@
 #include <functional>
 #include <sstream>
 
-#include "core/effort.h"
 #include "core/file.h"
-#include "core/temporary_folder.h"
 #include "encode/encode.h"
 #include "espalier/espalier.h"
-#include "model/random_model.h"
+#include "support/effort.h"
+#include "support/random_model.h"
+#include "support/temporary_folder.h"
 
 namespace espalier {
 namespace {

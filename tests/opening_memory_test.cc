@@ -16,11 +16,11 @@
 
 #include "core/bytes.h"
 #include "core/random.h"
-#include "core/temporary_folder.h"
 #include "espalier/espalier.h"
 #include "espalier/json.h"
 #include "search/dimension.h"
 #include "search/tune_results.h"
+#include "support/temporary_folder.h"
 #include "table/stored_table.h"
 #include "train/checkpoint.h"
 

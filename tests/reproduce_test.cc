@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `espalier reproduce` on made-up files in the formats of the published ones.
+// `bench_reproduce` on synthetic files in the formats of the published ones.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -9,12 +9,12 @@
 #include "cli_fixture.h"
 #include "espalier/error.h"
 #include "espalier/train.h"
-#include "rater_teacher.h"
-#include "reproduce_data.h"
-#include "reproduce_records.h"
-#include "reproduce_runs.h"
-#include "reproduce_tables.h"
-#include "sha256.h"
+#include "reproduce/data.h"
+#include "reproduce/rater_teacher.h"
+#include "reproduce/records.h"
+#include "reproduce/runs.h"
+#include "reproduce/sha256.h"
+#include "reproduce/tables.h"
 
 namespace espalier {
 namespace {
@@ -59,7 +59,9 @@ class Reproduce : public Cli {
 
   Reproduce() { ::setenv("ESPALIER_DATA", "data", 1); }
 
-  Result reproduce(const std::string& args) const { return run("reproduce " + args); }
+  Result reproduce(const std::string& args) const {
+    return shell("'" ESPALIER_REPRODUCE_BINARY "' " + args);
+  }
 
   static Json without_times(const std::string& report) {
     Json all = Json::parse(report);
@@ -137,7 +139,7 @@ TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
 
   const std::string page = read(path("heart.md"));
   EXPECT_THAT(page, HasSubstr("## Heart Disease\n"));
-  EXPECT_THAT(page, HasSubstr("`espalier reproduce heart --other-data --seeds 1 --trials 2`"));
+  EXPECT_THAT(page, HasSubstr("`bench_reproduce heart --other-data --seeds 1 --trials 2`"));
   EXPECT_THAT(page,
               HasSubstr("| Lipschitz monotone nets (2023) | published |  |  |  | 89.6 ± 1.9 |"));
   EXPECT_THAT(page, HasSubstr("| Crystals | ours, default size | 9x3 |"));
@@ -161,9 +163,8 @@ TEST_F(Reproduce, TrainsOnlyTheModelsThatAreAskedFor) {
     EXPECT_EQ(row["tuned"], false);
   }
   EXPECT_THAT(models, ElementsAre("Crystals", "Min-Max network"));
-  EXPECT_THAT(
-      read(path("heart.md")),
-      HasSubstr("`espalier reproduce heart --other-data --presets crystals,min-max --seeds"));
+  EXPECT_THAT(read(path("heart.md")),
+              HasSubstr("`bench_reproduce heart --other-data --presets crystals,min-max --seeds"));
   EXPECT_THAT(files(), ElementsAre("data", "heart.md"));  // no runs are left
 
   const Result unknown = reproduce("heart --presets dln-paper");
@@ -206,17 +207,17 @@ TEST_F(Reproduce, KilledAtRandomItGoesOnAndEndsWithTheSameReport) {
   GTEST_SKIP() << "many lives, each of which reads the whole program";
 #endif
   write_heart();
-  const std::string args =
-      "reproduce heart --seeds 2 --trials 3 --presets min-max --other-data --json";
+  const std::string args = "heart --seeds 2 --trials 3 --presets min-max --other-data --json";
   const auto begin = std::chrono::steady_clock::now();
-  const Json undisturbed = without_times(must(args));
+  const Json undisturbed = without_times(reproduce(args).out);
   const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - begin;
   std::mt19937 random(1);
   std::uniform_real_distribution<double> share(0, 0.4);
   int kills = 0;
   for (int life = 0;; ++life) {
     const auto before = records();
-    const pid_t child = start(fmt::format("{} -o heart.md --threads {}", args, 1 + life % 3));
+    const pid_t child = start(fmt::format("{} -o heart.md --threads {}", args, 1 + life % 3),
+                              ESPALIER_REPRODUCE_BINARY);
     ASSERT_GE(child, 0);  // kill() takes -1 for every process
     if (ends_within(child, whole * share(random) * (1 + 0.1 * life))) break;
     const auto after = records();

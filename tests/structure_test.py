@@ -109,6 +109,8 @@ class Structure(unittest.TestCase):
                     continue
                 for number, bracket, name in includes(path):
                     allowed = [folder, "espalier", *MAY_INCLUDE[folder], *LIBRARIES]
+                    if path.stem.endswith("_test"):
+                        allowed.append("support")  # tests/support
                     if bracket == '"' and name.split("/")[0] not in allowed:
                         yield f"{self.place(path, number)}: {folder} may not include {name}"
         self.check(culprits())

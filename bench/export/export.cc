@@ -5,8 +5,8 @@
 #include <bit>
 #include <cstring>
 
-#include "export/compiled_header.h"
 #include "rows.h"
+#include "support/compiled_header.h"
 #include "timing.h"
 
 namespace espalier {

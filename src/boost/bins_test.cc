@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "boost/row_blocks.h"
-#include "boost/synthetic_rows.h"
+#include "support/synthetic_rows.h"
 
 namespace espalier {
 namespace {

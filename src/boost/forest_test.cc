@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "boost/forest_network.h"
-#include "boost/reference_forest.h"
-#include "boost/synthetic_rows.h"
-#include "core/effort.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
+#include "support/effort.h"
+#include "support/reference_forest.h"
+#include "support/synthetic_rows.h"
 
 namespace espalier {
 namespace {

@@ -12,9 +12,9 @@
 #include <limits>
 #include <vector>
 
-#include "core/effort.h"
 #include "core/random.h"
 #include "hwy/targets.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "boost/synthetic_rows.h"
-#include "core/effort.h"
 #include "core/thread_pool.h"
 #include "objective/loss.h"
+#include "support/effort.h"
+#include "support/synthetic_rows.h"
 
 namespace espalier {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "constraints/check.h"
 #include "constraints/lattice_shape.h"
-#include "core/effort.h"
 #include "core/random.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

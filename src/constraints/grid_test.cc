@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "core/effort.h"
 #include "core/random.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "core/error_of.h"
+#include "support/error_of.h"
 
 namespace espalier {
 namespace {

@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "core/gzip.h"
-#include "core/temporary_folder.h"
 #include "espalier/error.h"
 #include "espalier/output_file.h"
+#include "support/temporary_folder.h"
 
 namespace espalier {
 namespace {

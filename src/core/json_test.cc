@@ -10,8 +10,8 @@
 #include <limits>
 #include <utility>
 
-#include "core/error_of.h"
 #include "core/random.h"
+#include "support/error_of.h"
 
 namespace espalier {
 namespace {

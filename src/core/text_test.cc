@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error_of.h"
 #include "espalier/error.h"
 #include "espalier/text.h"
+#include "support/error_of.h"
 
 namespace espalier {
 namespace {

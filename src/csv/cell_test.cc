@@ -12,9 +12,9 @@
 #include <limits>
 #include <string>
 
-#include "core/effort.h"
 #include "core/random.h"
 #include "espalier/csv.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

@@ -12,8 +12,8 @@
 #include <sstream>
 #include <string>
 
-#include "core/temporary_folder.h"
 #include "espalier/error.h"
+#include "support/temporary_folder.h"
 
 namespace espalier {
 namespace {

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "core/effort.h"
 #include "core/random.h"
-#include "core/temporary_folder.h"
 #include "csv/rows.h"
 #include "espalier/error.h"
+#include "support/effort.h"
+#include "support/temporary_folder.h"
 
 namespace espalier {
 namespace {

@@ -7,10 +7,10 @@
 #include <sstream>
 #include <string>
 
-#include "core/effort.h"
 #include "core/random.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error_of.h"
 #include "encode/roles.h"
 #include "espalier/csv.h"
+#include "support/error_of.h"
 
 namespace espalier {
 namespace {

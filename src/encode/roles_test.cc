@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error_of.h"
 #include "encode/encode.h"
 #include "encode/schema_builder.h"
 #include "espalier/csv.h"
+#include "support/error_of.h"
 
 namespace espalier {
 namespace {

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error_of.h"
 #include "encode/encode.h"
 #include "espalier/csv.h"
+#include "support/error_of.h"
 
 namespace espalier {
 namespace {

@@ -8,13 +8,13 @@
 #include <cstdio>
 #include <memory>
 
-#include "core/effort.h"
 #include "encode/encode.h"
 #include "espalier/predictor.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
 #include "eval/hunt.h"
-#include "model/random_model.h"
+#include "support/effort.h"
+#include "support/random_model.h"
 
 namespace espalier {
 namespace {

@@ -6,13 +6,13 @@
 #include <cmath>
 #include <memory>
 
-#include "core/effort.h"
 #include "core/float_rank.h"
 #include "espalier/certificate.h"
 #include "espalier/predictor.h"
 #include "eval/hunt.h"
 #include "model/model_data.h"
-#include "model/random_model.h"
+#include "support/effort.h"
+#include "support/random_model.h"
 
 namespace espalier {
 namespace {

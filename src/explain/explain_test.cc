@@ -14,13 +14,13 @@
 #include <string>
 #include <vector>
 
-#include "core/effort.h"
-#include "core/error_of.h"
 #include "core/random.h"
 #include "espalier/outputs.h"
 #include "espalier/predictor.h"
 #include "explain/target.h"
-#include "model/random_model.h"
+#include "support/effort.h"
+#include "support/error_of.h"
+#include "support/random_model.h"
 
 namespace espalier {
 namespace {

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "core/effort.h"
-#include "core/error_of.h"
 #include "core/random.h"
 #include "espalier/explain.h"
 #include "espalier/predictor.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
-#include "model/random_model.h"
+#include "support/effort.h"
+#include "support/error_of.h"
+#include "support/random_model.h"
 
 namespace espalier {
 namespace {

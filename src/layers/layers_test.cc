@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "layers/calibrators.h"
-#include "layers/check_layer.h"
 #include "layers/lattices.h"
 #include "layers/linear.h"
 #include "layers/min_max.h"
 #include "layers/relu.h"
 #include "layers/trees.h"
 #include "layers/wiring.h"
+#include "support/check_layer.h"
 
 namespace espalier {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "encode/encode.h"
 #include "layers/lattices.h"
-#include "model/random_model.h"
 #include "model/visit_layer.h"
+#include "support/random_model.h"
 
 namespace espalier {
 namespace {

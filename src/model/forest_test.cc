@@ -8,11 +8,11 @@
 #include <cmath>
 #include <limits>
 
-#include "core/effort.h"
 #include "core/float_rank.h"
 #include "layers/cell_table.h"
-#include "model/random_model.h"
 #include "model/visit_layer.h"
+#include "support/effort.h"
+#include "support/random_model.h"
 
 namespace espalier {
 namespace {

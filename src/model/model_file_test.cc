@@ -14,15 +14,15 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "core/effort.h"
 #include "espalier/certificate.h"
 #include "espalier/error.h"
 #include "espalier/json.h"
 #include "espalier/model.h"
 #include "espalier/report.h"
 #include "espalier/text.h"
-#include "model/random_model.h"
-#include "model/schema_rows.h"
+#include "support/effort.h"
+#include "support/random_model.h"
+#include "support/schema_rows.h"
 
 namespace espalier {
 namespace {

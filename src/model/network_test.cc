@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "espalier/error.h"
-#include "model/random_model.h"
+#include "support/random_model.h"
 
 namespace espalier {
 namespace {

@@ -9,10 +9,10 @@
 #include <cmath>
 #include <set>
 
-#include "core/error_of.h"
 #include "encode/encode.h"
 #include "espalier/csv.h"
 #include "objective/fit_label.h"
+#include "support/error_of.h"
 
 namespace espalier {
 namespace {

@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "core/effort.h"
 #include "core/math.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

@@ -9,9 +9,9 @@
 #include <limits>
 #include <vector>
 
-#include "core/error_of.h"
 #include "core/random.h"
 #include "espalier/error.h"
+#include "support/error_of.h"
 
 namespace espalier {
 namespace {

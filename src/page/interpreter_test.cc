@@ -14,13 +14,13 @@
 #include <limits>
 #include <sstream>
 
-#include "core/effort.h"
-#include "core/temporary_folder.h"
 #include "espalier/json.h"
-#include "model/random_model.h"
 #include "page/program_json.h"
 #include "page/text.h"
 #include "serve/compile.h"
+#include "support/effort.h"
+#include "support/random_model.h"
+#include "support/temporary_folder.h"
 
 namespace espalier {
 namespace {

@@ -7,7 +7,6 @@
 
 #include <cmath>
 
-#include "core/temporary_folder.h"
 #include "espalier/error.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
@@ -18,6 +17,7 @@
 #include "page/quality.h"
 #include "page/sample.h"
 #include "page/text.h"
+#include "support/temporary_folder.h"
 
 namespace espalier {
 namespace {

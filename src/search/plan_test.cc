@@ -8,9 +8,9 @@
 #include <numeric>
 #include <span>
 
-#include "core/effort.h"
 #include "core/random.h"
 #include "search/halving.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

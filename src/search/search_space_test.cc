@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/effort.h"
-#include "core/error_of.h"
 #include "espalier/simulate.h"
 #include "search/shape.h"
+#include "support/effort.h"
+#include "support/error_of.h"
 #include "train/prepare.h"
 #include "train/presets.h"
 

@@ -13,10 +13,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/effort.h"
-#include "core/error_of.h"
 #include "core/file.h"
-#include "core/temporary_folder.h"
 #include "encode/encode.h"
 #include "espalier/error.h"
 #include "espalier/json.h"
@@ -24,8 +21,11 @@
 #include "model/model_file.h"
 #include "search/plan.h"
 #include "search/problem.h"
+#include "support/effort.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
+#include "support/thread_ranks.h"
 #include "train/presets.h"
-#include "train/thread_ranks.h"
 #include "train/train_on.h"
 
 namespace espalier {

@@ -8,15 +8,15 @@
 #include <bit>
 #include <cmath>
 
-#include "core/effort.h"
-#include "core/error_of.h"
 #include "encode/encode.h"
 #include "espalier/csv.h"
 #include "espalier/train.h"
 #include "hwy/targets.h"
-#include "model/random_model.h"
-#include "model/schema_rows.h"
 #include "objective/link.h"
+#include "support/effort.h"
+#include "support/error_of.h"
+#include "support/random_model.h"
+#include "support/schema_rows.h"
 
 namespace espalier {
 namespace {

@@ -10,12 +10,12 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/effort.h"
 #include "core/math.h"
-#include "model/random_model.h"
 #include "serve/compile.h"
 #include "serve/interpreter.h"
 #include "serve/lane_order.h"
+#include "support/effort.h"
+#include "support/random_model.h"
 
 namespace espalier {
 namespace {

@@ -19,13 +19,13 @@
 #include <thread>
 #include <vector>
 
-#include "core/effort.h"
-#include "core/error_of.h"
 #include "core/large_vector.h"
 #include "core/random.h"
-#include "core/temporary_folder.h"
 #include "espalier/disk_table.h"
 #include "espalier/error.h"
+#include "support/effort.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 
 namespace espalier {
 namespace {

@@ -6,14 +6,14 @@
 #include <cmath>
 #include <functional>
 
-#include "core/effort.h"
-#include "core/error_of.h"
 #include "core/random.h"
-#include "core/temporary_folder.h"
 #include "espalier/certificate.h"
 #include "espalier/json.h"
 #include "espalier/table.h"
 #include "espalier/train.h"
+#include "support/effort.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 
 namespace espalier {
 namespace {

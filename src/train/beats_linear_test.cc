@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "core/effort.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

@@ -12,12 +12,12 @@
 #include <tuple>
 
 #include "core/bytes.h"
-#include "core/error_of.h"
 #include "core/file.h"
-#include "core/temporary_folder.h"
 #include "espalier/error.h"
 #include "espalier/simulate.h"
 #include "model/model_file.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 
 namespace espalier {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "core/random.h"
+#include "support/thread_ranks.h"
 #include "train/adam.h"
-#include "train/thread_ranks.h"
 #include "train/tree_sum.h"
 
 namespace espalier {

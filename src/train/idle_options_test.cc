@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "core/effort.h"
 #include "core/random.h"
 #include "encode/dataset.h"
 #include "espalier/json.h"
 #include "espalier/text.h"
 #include "espalier/train.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {

@@ -9,13 +9,13 @@
 #include <cmath>
 #include <functional>
 
-#include "core/effort.h"
-#include "core/error_of.h"
-#include "core/temporary_folder.h"
 #include "espalier/certificate.h"
 #include "espalier/json.h"
 #include "espalier/report.h"
-#include "train/thread_ranks.h"
+#include "support/effort.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
+#include "support/thread_ranks.h"
 #include "train/train_on.h"
 
 namespace espalier {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error_of.h"
+#include "support/error_of.h"
 
 namespace espalier {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "core/effort.h"
-#include "core/error_of.h"
 #include "core/random.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
+#include "support/effort.h"
+#include "support/error_of.h"
 #include "train/presets.h"
 
 namespace espalier {

@@ -14,9 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/effort.h"
 #include "core/large_vector.h"
-#include "core/temporary_folder.h"
 #include "espalier/certificate.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
@@ -28,8 +26,10 @@
 #include "espalier/simulate.h"
 #include "espalier/train.h"
 #include "espalier/tune.h"
+#include "support/effort.h"
+#include "support/temporary_folder.h"
+#include "support/thread_ranks.h"
 #include "train/presets.h"
-#include "train/thread_ranks.h"
 #include "train/train_on.h"
 
 namespace espalier {

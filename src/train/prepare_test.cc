@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "core/error_of.h"
 #include "core/random.h"
 #include "espalier/train.h"
+#include "support/error_of.h"
 
 namespace espalier {
 namespace {

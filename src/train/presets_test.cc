@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error_of.h"
 #include "model/network.h"
-#include "model/schema_rows.h"
+#include "support/error_of.h"
+#include "support/schema_rows.h"
 #include "train/settled_options.h"
 
 namespace espalier {

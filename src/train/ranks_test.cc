@@ -9,16 +9,16 @@
 #include <optional>
 #include <stop_token>
 
-#include "core/error_of.h"
-#include "core/temporary_folder.h"
 #include "espalier/error.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
+#include "support/thread_ranks.h"
 #include "train/batches.h"
 #include "train/gradient_sum.h"
 #include "train/prepare.h"
 #include "train/team.h"
-#include "train/thread_ranks.h"
 #include "train/train_on.h"
 
 namespace espalier {

@@ -7,11 +7,11 @@
 #include <functional>
 #include <type_traits>
 
-#include "core/effort.h"
-#include "core/error_of.h"
 #include "core/random.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
+#include "support/effort.h"
+#include "support/error_of.h"
 #include "train/presets.h"
 
 namespace espalier {

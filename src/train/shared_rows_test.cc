@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "core/effort.h"
 #include "core/random.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
 #include "espalier/tune.h"
-#include "train/thread_ranks.h"
+#include "support/effort.h"
+#include "support/thread_ranks.h"
 #include "train/train_on.h"
 
 namespace espalier {

@@ -8,8 +8,6 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/effort.h"
-#include "core/error_of.h"
 #include "core/random.h"
 #include "espalier/certificate.h"
 #include "espalier/csv.h"
@@ -17,6 +15,8 @@
 #include "espalier/simulate.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
+#include "support/effort.h"
+#include "support/error_of.h"
 #include "train/presets.h"
 
 namespace espalier {

@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/effort.h"
-#include "core/error_of.h"
-#include "core/temporary_folder.h"
 #include "espalier/certificate.h"
 #include "espalier/metrics.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
+#include "support/effort.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 #include "train/train_on.h"
 
 namespace espalier {

@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "core/effort.h"
-#include "core/error_of.h"
 #include "core/random.h"
-#include "core/temporary_folder.h"
 #include "espalier/csv.h"
 #include "espalier/disk_table.h"
 #include "espalier/simulate.h"
 #include "espalier/tune.h"
-#include "train/thread_ranks.h"
+#include "support/effort.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
+#include "support/thread_ranks.h"
 #include "train/train_on.h"
 
 namespace espalier {

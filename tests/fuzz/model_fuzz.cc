@@ -14,7 +14,7 @@
 #include "espalier/report.h"
 #include "fuzz/fuzz.h"
 #include "model/model_file.h"
-#include "model/schema_rows.h"
+#include "support/schema_rows.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "core/temporary_folder.h"
 #include "espalier/model.h"
 #include "export/header.h"
 #include "serve/compile.h"
+#include "support/temporary_folder.h"
 
 namespace espalier {
 

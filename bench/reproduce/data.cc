@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reproduce_data.h"
+#include "reproduce/data.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 
 #include "espalier/csv.h"
 #include "espalier/error.h"
-#include "rater_teacher.h"
+#include "reproduce/rater_teacher.h"
 
 namespace espalier {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reproduce_records.h"
+#include "reproduce/records.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "espalier/error.h"
-#include "sha256.h"
+#include "reproduce/sha256.h"
 
 namespace espalier {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "espalier/metrics.h"
 #include "espalier/options.h"
-#include "reproduce_data.h"
+#include "reproduce/data.h"
 
 namespace espalier {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "reproduce_records.h"
-#include "reproduce_tables.h"
+#include "reproduce/records.h"
+#include "reproduce/tables.h"
 
 namespace espalier {
 

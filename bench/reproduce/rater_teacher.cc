@@ -4,7 +4,7 @@
 // A rater answers 16 questions, each with yes with probability p, and gives a quarter of a point for
 // each: the mean rating is 4 p and its variance p (1 - p) for one rater. Only operations that IEEE
 // 754 rounds exactly are used, so that the rows are the same everywhere.
-#include "rater_teacher.h"
+#include "reproduce/rater_teacher.h"
 
 #include <fmt/format.h>
 

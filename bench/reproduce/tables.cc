@@ -2,14 +2,14 @@
 // The paper is You, Ding, Canini, Pfeifer and Gupta, "Deep Lattice Networks and Partial Monotonic
 // Functions" (2017), its tables 3 to 6. The rows of the other tables are those printed in Liu et
 // al. (2020), Nolte et al. (2023), Runje and Shankaranarayana (2023) and Kim and Lee (2024).
-#include "reproduce_tables.h"
+#include "reproduce/tables.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "espalier/error.h"
-#include "rater_teacher.h"
+#include "reproduce/rater_teacher.h"
 
 namespace espalier {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "output.h"
-#include "reproduce_runs.h"
+#include "reproduce/runs.h"
 
 namespace espalier {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier reproduce TABLE: a published table, with rows of ours beside its own.
+// bench_reproduce TABLE: a published table with our rows beside its rows.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
-#include "commands.h"
 #include "espalier/error.h"
 #include "espalier/tune.h"
 #include "espalier/version.h"
@@ -15,9 +15,10 @@
 #include "flags.h"
 #include "output.h"
 #include "progress.h"
-#include "reproduce_records.h"
-#include "reproduce_report.h"
-#include "sha256.h"
+#include "reproduce/records.h"
+#include "reproduce/report.h"
+#include "reproduce/sha256.h"
+#include "signals.h"
 
 namespace espalier {
 namespace {
@@ -88,7 +89,8 @@ void refuse_or_warn(const Experiment& experiment, const Sums& sums, bool other_d
   if (sums.doubts.empty()) return;
   const std::string found = fmt::format("{}", fmt::join(sums.doubts, "\n  "));
   if (other_data) {
-    tell(fmt::format("espalier: warning: not the published data, do not compare:\n  {}", found));
+    tell(fmt::format("bench_reproduce: warning: not the published data, do not compare:\n  {}",
+                     found));
     return;
   }
   throw Error(ErrorKind::data,
@@ -117,7 +119,8 @@ Records open_records(const Flags& flags, const Sums& sums) {
                            {"data", sums.found}});
   const std::size_t count = records.count();
   if (count > 0 && !flags.quiet)
-    tell(fmt::format("espalier: {}: going on with what {} finished runs left", folder, count));
+    tell(fmt::format("bench_reproduce: {}: going on with what {} finished runs left", folder,
+                     count));
   return records;
 }
 
@@ -138,7 +141,7 @@ void keep_models(const std::vector<std::string>& presets, Experiment& experiment
 }
 
 std::string command_of(const Flags& flags) {
-  std::string text = fmt::format("espalier reproduce {}", flags.table);
+  std::string text = fmt::format("bench_reproduce {}", flags.table);
   if (flags.full) text += " --full";
   if (flags.other_data) text += " --other-data";
   if (!flags.presets.empty()) text += fmt::format(" --presets {}", fmt::join(flags.presets, ","));
@@ -186,39 +189,64 @@ int run(const Flags& flags) {
   return 0;
 }
 
-}  // namespace
-
-Run define_reproduce(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+void add_flags(CLI::App& app, Flags& flags) {
   std::string names;
   for (const Experiment& experiment : experiments())
     names += (names.empty() ? "" : ", ") + experiment.name;
-  app.add_option("TABLE", flags->table, "one of " + names)->required();
-  app.add_flag("--full", flags->full,
+  app.add_option("TABLE", flags.table, "one of " + names)->required();
+  app.add_flag("--full", flags.full,
                fmt::format("{} trials a tuned model instead of {}, the best of them confirmed, and "
                            "rater-score at its full size",
                            kFullTrials, kTrials));
-  app.add_flag("--other-data", flags->other_data,
+  app.add_flag("--other-data", flags.other_data,
                "take files whose sha256 is not the published one; the report says so");
-  app.add_option("--presets", flags->presets,
+  app.add_option("--presets", flags.presets,
                  "train only the models of these presets: dln,crystals (default all)")
       ->delimiter(',')
       ->type_name("LIST");
-  add_field(app, Field{"seeds", "how often each model is trained", 1, 1000}, flags->budget.seeds);
+  add_field(app, Field{"seeds", "how often each model is trained", 1, 1000}, flags.budget.seeds);
   add_field(app, Field{"trials", "of tune, for each model; 1: nothing is tuned; 0 chooses", 0, 1e6},
-            flags->budget.trials);
+            flags.budget.trials);
   add_field(app, Field{"confirm", "of tune; -1 chooses", 0, 1000, /*chooses=*/kByScale},
-            flags->budget.confirm);
+            flags.budget.confirm);
   add_field(app, Field{"threads", "0 uses all cores; the results do not depend on it", 0, 1024},
-            flags->budget.threads);
-  app.add_option("-o,--output", flags->output,
+            flags.budget.threads);
+  app.add_option("-o,--output", flags.output,
                  "where the Markdown goes (default -, standard output); finished runs wait in "
                  "FILE.runs until it is there, so that a killed command goes on")
       ->type_name("FILE");
-  app.add_flag("--json", flags->json,
+  app.add_flag("--json", flags.json,
                "print one JSON object, every run in it; Markdown then only goes to -o");
-  app.add_flag("--quiet", flags->quiet, "say nothing but warnings and errors");
-  return [flags] { return run(*flags); };
+  app.add_flag("--quiet", flags.quiet, "say nothing but warnings and errors");
 }
 
+// Exit codes are those of espalier: 0 fine, 1 failed, 2 wrong usage.
+int run(int argc, char** argv) {
+  CLI::App app("Trains the models of a published table and prints our rows beside its rows.",
+               "bench_reproduce");
+  Flags flags;
+  add_flags(app, flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return run(flags);
+}
+
+}  // namespace
+
 }  // namespace espalier
+
+int main(int argc, char** argv) {
+  espalier::watch_signals();
+  try {
+    return espalier::run(argc, argv);
+  } catch (const espalier::Error& error) {
+    espalier::tell(fmt::format("bench_reproduce: {}", error.what()));
+    return error.kind() == espalier::ErrorKind::argument ? 2 : 1;
+  } catch (const std::exception& error) {
+    espalier::tell(fmt::format("bench_reproduce: {}", error.what()));
+    return 1;
+  }
+}

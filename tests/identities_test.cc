@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/identities.h"
+#include "support/identities.h"
 
 #include <gtest/gtest.h>
 

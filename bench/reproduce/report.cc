@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reproduce_report.h"
+#include "reproduce/report.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
