@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```\n", re.MULTILINE | re.DOTALL)
 SECONDS = re.compile(r"\b\d+(?:\.\d+)?(?= s\b)")
+SHARE_OF_TIME = re.compile(r"\b\d+(?= % of it)|\b\d+(?= % to)")
 SKIPPED = "..."
 
 
@@ -51,7 +52,7 @@ def lines_of(text):
 
 def line_pattern(line):
     """A regular expression for the lines that a line of the page stands for."""
-    pieces = [SECONDS.sub("\0", piece) for piece in line.split(SKIPPED)]
+    pieces = [SHARE_OF_TIME.sub("\0", SECONDS.sub("\0", piece)) for piece in line.split(SKIPPED)]
     return ".*".join(re.escape(piece).replace("\0", r"\d+(?:\.\d+)?") for piece in pieces)
 
 
