@@ -103,13 +103,6 @@ Json json_of(const std::vector<Epoch>& epochs) {
   return json;
 }
 
-Json json_of(const std::vector<Choice>& choices) {
-  Json json = Json::array();
-  for (const auto& [setting, value, why] : choices)
-    json.push_back({{"setting", setting}, {"value", value}, {"why", why}});
-  return json;
-}
-
 }  // namespace
 
 void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& line) {
@@ -241,8 +234,9 @@ std::string summary_text(const TrainResult& result, const Certificate& proof,
                                count(schema, Monotonicity::decreasing))},
       {"architecture", result.model.architecture()},
       {"parameters", fmt::format("{}", result.model.num_parameters())}};
-  for (const auto& [setting, value, why] : result.choices)
-    lines.emplace_back(setting, fmt::format("{}: {}", escape_controls(value), why));
+  for (const Choice& choice : result.choices)
+    lines.emplace_back(choice.setting,
+                       fmt::format("{}: {}", escape_controls(choice.value), choice.why));
   lines.emplace_back("best epoch", best_text(result) + (result.stopped ? ", stopped early" : ""));
   if (!metrics.empty()) lines.emplace_back("validation", metrics);
   lines.emplace_back("time", fmt::format("{:.1f} s{}", result.seconds, search_text(result)));
@@ -271,7 +265,7 @@ Json summary_json(const TrainResult& result, const Certificate& proof, const std
           {"seconds", result.seconds},
           {"search_seconds", result.search_seconds},
           {"tree_seconds", result.tree_seconds},
-          {"choices", json_of(result.choices)},
+          {"choices", Json::parse(choices_to_json(result.choices), "choices")},
           {"options", Json::parse(to_json(result.options))},
           {"certificate", json_of(proof)}};
 }

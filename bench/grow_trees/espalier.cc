@@ -7,7 +7,7 @@
 #include "boost/forest.h"
 #include "contender.h"
 #include "model/model_data.h"
-#include "train/prepare.h"
+#include "train/problem.h"
 
 namespace espalier {
 namespace {
@@ -22,21 +22,21 @@ void run(char** argv) {
   options.tree_rate = 0.1;
   options.valid_fraction = 0;
   const Table table = read_csv(folder + "/train.csv");
-  const Prepared prepared = prepare({.table = table}, options, {});
-  const Label& label = prepared.schema.label;
-  const std::vector<Wire> wires = input_wires(prepared.schema);
+  const Problem problem = pose({.table = table}, options, {});
+  const Label& label = problem.schema.label;
+  const std::vector<Wire> wires = input_wires(problem.schema);
   ThreadPool pool(std::stoi(argv[4]));
 
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const double cpu_start = cpu_seconds();
-  const Objective objective(label, prepared.train);
+  const Objective objective(label, problem.train);
   const Forest forest =
       grow_forest({.objective = &objective,
-                   .wires = std::span(wires).first(prepared.schema.features.size()),
+                   .wires = std::span(wires).first(problem.schema.features.size()),
                    .level_wire = wires.size() - 1,
-                   .train = &prepared.train,
-                   .valid = &prepared.valid,
+                   .train = &problem.train,
+                   .valid = &problem.valid,
                    .plan = {options.trees, options.tree_leaves, options.tree_rate},
                    .random = Random(1),
                    .pool = &pool,
@@ -48,7 +48,7 @@ void run(char** argv) {
           {"value", seconds},
           {"unit", "s"},
           {"cpu_seconds", cpu_seconds() - cpu_start},
-          {"rows", prepared.train.num_rows},
+          {"rows", problem.train.num_rows},
           {"trees", forest.trees.size()},
           {"leaves", leaves}});
 }

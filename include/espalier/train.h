@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -87,12 +88,22 @@ struct TrainControl {
   std::uint64_t memory = 0;
 };
 
-/// A setting that the options left open and that the rows of the table decided.
+/// A decision that the options left open, made on the rows of the table. The model file stores it.
 struct Choice {
-  std::string setting;  ///< the name of the option, such as epochs, weight_decay or tree_share
-  std::string value;    ///< as its flag takes it
+  std::string
+      setting;        ///< the question: the name of the option, such as interactions or tree_share
+  std::string value;  ///< the answer; the option's flag takes it
   std::string why;
+  std::vector<std::string> alternatives = {};  ///< values that were compared, in the order of why
+  /// The improvement of the mean validation loss by the answer, and its standard error; NaN where
+  /// neither was measured.
+  double improvement = std::numeric_limits<double>::quiet_NaN();
+  double error = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t rows = 0;  ///< the cost: rows trained on to decide
 };
+
+/// As JSON: an object for each choice. What was not measured is absent.
+std::string choices_to_json(const std::vector<Choice>& choices);
 
 struct TrainResult {
   Model model;
@@ -108,7 +119,7 @@ struct TrainResult {
   bool stopped = false;  ///< ended early by the stop token
   double seconds = 0;
   double search_seconds = 0;  ///< of them, choosing pairs of columns, and lattices: crystals
-  double tree_seconds = 0;    ///< of them, growing trees
+  double tree_seconds = 0;    ///< of growing trees, summed over forests that grow side by side
   std::vector<Choice> choices = {};
 };
 

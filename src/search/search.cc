@@ -32,7 +32,7 @@ double all_threads(Team& team) {
   return team.pool().size() * (team.ranks() ? team.ranks()->size() : 1);
 }
 
-Search::Search(Problem& problem, const SearchSpace& space, const TuneOptions& tune,
+Search::Search(TuneProblem& problem, const SearchSpace& space, const TuneOptions& tune,
                const TuneControl& control, Team& team, const Stopwatch& watch, TuneResults& results,
                std::vector<TuneRun> earlier)
     : problem_(problem),

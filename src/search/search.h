@@ -19,8 +19,8 @@
 #include "espalier/tune.h"
 #include "search/halving.h"
 #include "search/plan.h"
-#include "search/problem.h"
 #include "search/search_space.h"
+#include "search/tune_problem.h"
 #include "search/tune_results.h"
 #include "train/team.h"
 
@@ -37,7 +37,7 @@ std::vector<TuneRun> earlier_runs(const TuneResults& results, Metric metric, Tea
 
 class Search {
  public:
-  Search(Problem& problem, const SearchSpace& space, const TuneOptions& tune,
+  Search(TuneProblem& problem, const SearchSpace& space, const TuneOptions& tune,
          const TuneControl& control, Team& team, const Stopwatch& watch, TuneResults& results,
          std::vector<TuneRun> earlier);
 
@@ -100,7 +100,7 @@ class Search {
   std::vector<int> hear(const Phase& phase, int threads);
   bool beat(const Phase& phase, int threads);
 
-  Problem& problem_;
+  TuneProblem& problem_;
   const SearchSpace& space_;
   const TuneOptions& tune_;
   const TuneControl& control_;

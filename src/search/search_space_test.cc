@@ -8,8 +8,8 @@
 #include "search/shape.h"
 #include "support/effort.h"
 #include "support/error_of.h"
-#include "train/prepare.h"
 #include "train/presets.h"
+#include "train/problem.h"
 
 namespace espalier {
 namespace {
@@ -21,8 +21,8 @@ constexpr std::size_t kRows = 2000;
 
 const Schema& loan_schema() {
   static const Schema schema =
-      prepare({.table = simulate({.rows = 500})},
-              {.label = "default", .increasing = {"debt_ratio", "late_payments"}}, {})
+      pose({.table = simulate({.rows = 500})},
+           {.label = "default", .increasing = {"debt_ratio", "late_payments"}}, {})
           .schema;
   return schema;
 }

@@ -14,9 +14,9 @@
 #include "espalier/error.h"
 #include "espalier/json.h"
 #include "search/plan.h"
-#include "search/problem.h"
 #include "search/search.h"
 #include "search/search_space.h"
+#include "search/tune_problem.h"
 #include "search/tune_results.h"
 #include "train/team.h"
 
@@ -55,7 +55,7 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
   validate(options);
   Team team(options.threads, control.ranks, control.stop);
   const Stopwatch watch;
-  Problem problem = pose(table, options, asked, control, team);
+  TuneProblem problem = pose_search(table, options, asked, control, team);
   const TuneOptions tune_options = with_repeats(asked, problem.train_rows);
   TuneResults results(team.is_first() ? control.results : std::string(), problem.fingerprint);
   std::vector<TuneRun> earlier = earlier_runs(results, problem.metric, team);

@@ -20,7 +20,7 @@
 #include "espalier/simulate.h"
 #include "model/model_file.h"
 #include "search/plan.h"
-#include "search/problem.h"
+#include "search/tune_problem.h"
 #include "support/effort.h"
 #include "support/error_of.h"
 #include "support/temporary_folder.h"
@@ -292,7 +292,7 @@ TEST_F(Tune, RepeatsHoldOutRowsThatTheSearchTrainedOn) {
   for (const double fraction : {0.1, 0.2, 0.5, 0.7}) {
     TrainOptions options = loan_options();
     options.valid_fraction = fraction;
-    const Problem problem = pose(loans(), options, {}, {}, team);
+    const TuneProblem problem = pose_search(loans(), options, {}, {}, team);
     const Split search = split_rows({.table = loans()}, problem.schema.label, problem.base, {});
     std::set<Rows> seen;
     for (const int repeat : {1, 2, 3}) {
@@ -313,7 +313,7 @@ TEST_F(Tune, RepeatsAreJudgedOnAFifthOfAFileOfValidationRows) {
   Team team(1, nullptr, {});
   const Table valid = simulate({.rows = 100, .seed = 5});
   const TuneControl control{.valid = &valid};
-  const Problem problem = pose(loans(), loan_options(), {}, control, team);
+  const TuneProblem problem = pose_search(loans(), loan_options(), {}, control, team);
   const Rows one = rows_of_repeat(problem, 1).split.valid;
   EXPECT_EQ(one.size(), 20u);
   EXPECT_NE(one, rows_of_repeat(problem, 2).split.valid);
@@ -466,7 +466,7 @@ TEST_F(Tune, FoldsJudgeEachRowOnceAndTheFinalModelTrainsOnAll) {
 TEST_F(Tune, ValidatesAsTrainDoes) {
   Team team(1);
   const auto validation = [&](const TuneOptions& tune, const TuneControl& control) {
-    return pose(loans(), loan_options(), tune, control, team).validation;
+    return pose_search(loans(), loan_options(), tune, control, team).validation;
   };
   EXPECT_EQ(validation({}, {}), Validation::split_off);
   EXPECT_EQ(validation({}, {.valid = &loans()}), Validation::given);
@@ -475,7 +475,7 @@ TEST_F(Tune, ValidatesAsTrainDoes) {
 
 TEST_F(Tune, AFoldTrainsAsTablesOfItsRowsWould) {
   Team team(2);
-  Problem problem = pose(loans(), loan_options(), {.folds = 3}, {}, team);
+  TuneProblem problem = pose_search(loans(), loan_options(), {.folds = 3}, {}, team);
   deal_folds(problem, 1);
   EXPECT_EQ(problem.folds.size(), 2u);
   for (const Split& fold : problem.folds[1]) {

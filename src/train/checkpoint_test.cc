@@ -18,6 +18,7 @@
 #include "model/model_file.h"
 #include "support/error_of.h"
 #include "support/temporary_folder.h"
+#include "train/fit_state.h"
 
 namespace espalier {
 namespace {
@@ -27,11 +28,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-Checkpoint small_checkpoint() {
-  const NetworkState network = {"cal(2) lin(1)", {1, 2, 3}, {0, 1}};
-  return {.fingerprint = {.version = "1.2.3", .options = {{"epochs", "3"}}, .columns = 7},
-          .finished = {{network, {.epoch = 2}}},
-          .network = network,
+FitState small_state() {
+  return {.network = {"cal(2) lin(1)", {1, 2, 3}, {0, 1}},
           .trainer = {.adam = {.mean = {1, 2, 3}, .variance = {4, 5, 6}, .steps_done = 9},
                       .epochs_done = 1,
                       .best = {.epoch = 1},
@@ -40,6 +38,15 @@ Checkpoint small_checkpoint() {
                       .improved = 1,
                       .improved_metric = 0.5},
           .history = {{.epoch = 1}, {.epoch = 2, .valid_metric = std::nan("")}}};
+}
+
+Checkpoint small_checkpoint() {
+  return {.fingerprint = {.version = "1.2.3", .options = {{"epochs", "3"}}, .columns = 7},
+          .architecture = "cal(2) lin(1)",
+          .choices = {{.setting = "trees", .value = "0", .why = "x", .alternatives = {"0", "1"}}},
+          .members = {{MemberState::finished, "a model"},
+                      {MemberState::running, format_fit_state(small_state())},
+                      {}}};
 }
 
 TEST(Checkpoint, ReadsBackToTheSameBytes) {
@@ -291,21 +298,28 @@ TEST_F(Resume, RefusesAStateThatDoesNotFitTheRun) {
   };
   EXPECT_EQ(error([](Checkpoint&) {}), "no error");
   const auto wrong = HasSubstr("not a usable checkpoint: ");
-  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.adam.mean.pop_back(); }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.best_params.clear(); }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.adam.steps_done = INT64_MIN; }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.adam.steps_done = 21; }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.epochs_done = 6; }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.averages.push_back(0); }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.improved = -1; }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) { c.trainer.best.epoch = 2; }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) { c.network.params.pop_back(); }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) { c.network.constants.push_back(0); }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) { c.network.architecture = "sum"; }), wrong);
-  EXPECT_THAT(error([](Checkpoint& c) {
-                c.finished.push_back({c.network, c.trainer.best});
-              }),
-              wrong);
+  const auto state_error = [&](auto&& change) {
+    return error([&](Checkpoint& c) {
+      FitState state = parse_fit_state(c.members.front().bytes, "c");
+      change(state);
+      c.members.front().bytes = format_fit_state(state);
+    });
+  };
+  EXPECT_THAT(state_error([](FitState& s) { s.trainer.adam.mean.pop_back(); }), wrong);
+  EXPECT_THAT(state_error([](FitState& s) { s.trainer.best_params.clear(); }), wrong);
+  EXPECT_THAT(state_error([](FitState& s) { s.trainer.adam.steps_done = INT64_MIN; }), wrong);
+  EXPECT_THAT(state_error([](FitState& s) { s.trainer.adam.steps_done = 21; }), wrong);
+  EXPECT_THAT(state_error([](FitState& s) { s.trainer.epochs_done = 6; }), wrong);
+  EXPECT_THAT(state_error([](FitState& s) { s.trainer.averages.push_back(0); }), wrong);
+  EXPECT_THAT(state_error([](FitState& s) { s.trainer.improved = -1; }), wrong);
+  EXPECT_THAT(state_error([](FitState& s) { s.trainer.best.epoch = 2; }), wrong);
+  EXPECT_THAT(state_error([](FitState& s) { s.network.params.pop_back(); }), wrong);
+  EXPECT_THAT(state_error([](FitState& s) { s.network.constants.push_back(0); }), wrong);
+  EXPECT_THAT(state_error([](FitState& s) { s.network.architecture = "sum"; }), wrong);
+  EXPECT_THAT(error([](Checkpoint& c) { c.members.front().bytes += "x"; }), wrong);
+  EXPECT_THAT(error([](Checkpoint& c) { c.members.push_back(c.members.front()); }), wrong);
+  EXPECT_THAT(error([](Checkpoint& c) { c.members.front().stage = MemberState::finished; }),
+              HasSubstr("not a usable"));
 }
 
 TEST_F(Resume, AFailingCheckpointIsOneWarningAndNoLoss) {

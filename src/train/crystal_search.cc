@@ -24,7 +24,7 @@ namespace {
 using ProgressOfRows = std::function<void(std::int64_t, double)>;
 
 // A quarter of a training.
-SettledOptions search_options(const Prepared& p) {
+SettledOptions search_options(const Problem& p) {
   return for_search(p.options, p.schema.label, p.train.num_rows, 0.25);
 }
 
@@ -51,7 +51,7 @@ namespace {
 
 // The groups of features that a network over all pairs of them suggests. It is trained on the
 // training rows alone, a quarter of the epochs.
-std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int keypoints,
+std::vector<Group> search_groups(const Problem& p, const LayerSpec& wanted, int keypoints,
                                  Team& team, const ProgressOfRows& progress) {
   Random random = Random(p.options->seed).split(kCrystalStream);
   const std::vector<Wire> wires = input_wires(p.schema);
@@ -96,9 +96,9 @@ std::vector<Group> search_groups(const Prepared& p, const LayerSpec& wanted, int
 
 }  // namespace
 
-void settle_wiring(Prepared& p, Team& team, const TrainControl& control) {
+Problem choose_wiring(Problem p, Team& team, const TrainControl& control, std::int64_t& rows) {
   LayerSpec& first = p.architecture.layers.front();
-  if (first.wiring != Wiring::crystals) return;
+  if (first.wiring != Wiring::crystals) return p;
   if (p.schema.label.has_many_classes()) {
     throw Error(
         ErrorKind::argument,
@@ -108,11 +108,10 @@ void settle_wiring(Prepared& p, Team& team, const TrainControl& control) {
   }
   require_places(first, input_wires(p.schema).size());
   const Stopwatch watch;
-  const auto rows = static_cast<std::int64_t>(p.train.num_rows);
-  const std::int64_t before =
-      std::exchange(p.search_rows, p.search_rows + rows * search_options(p)->epochs);
+  const auto num_rows = static_cast<std::int64_t>(p.train.num_rows);
+  const std::int64_t before = std::exchange(rows, rows + num_rows * search_options(p)->epochs);
   Progress told{.options = &*p.options,
-                .rows_total = p.search_rows + rows * p.options->epochs * p.options->ensemble};
+                .rows_total = rows + num_rows * p.options->epochs * p.options->ensemble};
   const auto tell = [&](std::int64_t rows_done, double loss) {
     if (!control.progress) return;
     told.rows_done = before + rows_done;
@@ -126,8 +125,7 @@ void settle_wiring(Prepared& p, Team& team, const TrainControl& control) {
   for (const Group& group : search_groups(p, first, keypoints, team, tell))
     settled.wires.insert(settled.wires.end(), group.begin(), group.end());
   first = settled;
-  p.search_seconds += watch.seconds();
-  p.search_stopped = team.stop_requested();
+  return p;
 }
 
 }  // namespace espalier

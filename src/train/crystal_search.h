@@ -2,7 +2,7 @@
 // Training a first network to find out which features should share a lattice.
 #pragma once
 
-#include "train/prepare.h"
+#include "train/problem.h"
 #include "train/team.h"
 
 namespace espalier {
@@ -11,8 +11,9 @@ namespace espalier {
 /// place for each of `features` columns, of which there are not too many.
 void require_places(const LayerSpec& gather, std::size_t features);
 
-/// Lists the wires of a first layer gather(GxS,crystals), if the architecture has one, and notes
-/// how long that took. Throws Error (argument) for sizes that cannot be.
-void settle_wiring(Prepared& prepared, Team& team, const TrainControl& control);
+/// The problem with the wires of a first layer gather(GxS,crystals) listed, if the architecture has
+/// one. Adds the rows that the search trained on to `rows`. Throws Error (argument) for sizes that
+/// cannot be.
+Problem choose_wiring(Problem problem, Team& team, const TrainControl& control, std::int64_t& rows);
 
 }  // namespace espalier

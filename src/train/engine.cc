@@ -81,10 +81,10 @@ AdamStep next_adam_step(const EngineInput& in, double batch_weight, AdamState& a
 
 class Engine::Work {
  public:
-  Work(const EngineInput& input, const Learner& learner)
+  Work(const EngineInput& input, const Trainee& trainee)
       : in_(input),
-        network_(*learner.network),
-        adam_(*learner.adam),
+        network_(*trainee.network),
+        adam_(*trainee.adam),
         num_shards_(num_shards_of((*input.options)->batch_size)),
         own_(own_shards(input.team->ranks(), num_shards_)),
         shard_sums_(static_cast<std::size_t>(own_.size())),
@@ -192,8 +192,8 @@ class Engine::Work {
   std::vector<float> penalty_;  // one per parameter; empty without penalties
 };
 
-Engine::Engine(const EngineInput& input, std::vector<Learner> learners) : input_(input) {
-  for (const Learner& learner : learners) work_.emplace_back(input_, learner);
+Engine::Engine(const EngineInput& input, std::vector<Trainee> trainees) : input_(input) {
+  for (const Trainee& trainee : trainees) work_.emplace_back(input_, trainee);
 }
 
 Engine::~Engine() = default;

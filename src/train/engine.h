@@ -34,7 +34,7 @@ struct AdamState {
 };
 
 /// A network in training: its flat buffers.
-struct Learner {
+struct Trainee {
   Network* network;
   AdamState* adam;
 };
@@ -51,8 +51,8 @@ struct EngineInput {
 class Engine {
  public:
   /// Sizes the buffers of Adam, whose state is that before the first step. What `input` and
-  /// `learners` point at outlives the engine.
-  Engine(const EngineInput& input, std::vector<Learner> learners);
+  /// `trainees` point at outlives the engine.
+  Engine(const EngineInput& input, std::vector<Trainee> trainees);
   ~Engine();
 
   /// Network i does the steps[i], one after another, and adds the loss of each to sums[i], so that

@@ -7,14 +7,14 @@
 #include "model/model_data.h"
 #include "model/model_file.h"
 #include "train/initialize.h"
-#include "train/prepare.h"
+#include "train/problem.h"
 
 namespace espalier {
 namespace {
 
 // A network of a seed, as it is before training.
 struct Student {
-  Student(const Prepared& p, std::uint64_t seed)
+  Student(const Problem& p, std::uint64_t seed)
       : network(p.architecture, input_wires(p.schema), p.options->monotone_calibrators,
                 Random(seed)),
         batches(p.train, p.options->batch_size, {0, num_shards_of(p.options->batch_size)},
@@ -38,10 +38,10 @@ struct Student {
 
 class Engines : public testing::Test {
  protected:
-  EngineInput input() { return {&prepared.options, &objective, 20, &team}; }
+  EngineInput input() { return {&problem.options, &objective, 20, &team}; }
 
   // Twenty steps on the same batch.
-  void expect_steps(const Prepared& own) {
+  void expect_steps(const Problem& own) {
     Student student(own, 3);
     const Objective own_objective{own.schema.label, own.train};
     Engine engine({&own.options, &own_objective, 20, &team}, {{&student.network, &student.adam}});
@@ -60,19 +60,19 @@ class Engines : public testing::Test {
   }
 
   Table table = simulate({.rows = 900, .numbers = 4, .categories = 1});
-  Prepared prepared = prepare({.table = table},
-                              {.label = "default",
-                               .increasing = {"debt_ratio"},
-                               .architecture = "cal(6) lin(6) cal(4) lat(3x2) lin(1)",
-                               .batch_size = 192,
-                               .calibrator_hessian = 0.01},
-                              {});
-  Objective objective{prepared.schema.label, prepared.train};
+  Problem problem = pose({.table = table},
+                         {.label = "default",
+                          .increasing = {"debt_ratio"},
+                          .architecture = "cal(6) lin(6) cal(4) lat(3x2) lin(1)",
+                          .batch_size = 192,
+                          .calibrator_hessian = 0.01},
+                         {});
+  Objective objective{problem.schema.label, problem.train};
   Team team{2};
 };
 
 TEST_F(Engines, ItDoesNotMatterHowStepsAreCutIntoRuns) {
-  Student whole(prepared, 1), cut(prepared, 1);
+  Student whole(problem, 1), cut(problem, 1);
   const std::int64_t steps = whole.batches.steps_per_epoch();
   LossSum whole_sum, cut_sum;
   Engine engine(input(), {{&whole.network, &whole.adam}});
@@ -88,18 +88,18 @@ TEST_F(Engines, ItDoesNotMatterHowStepsAreCutIntoRuns) {
   EXPECT_EQ(cut.adam.variance, whole.adam.variance);
   EXPECT_EQ(cut.adam.steps_done, steps);
   EXPECT_EQ(cut_sum.loss, whole_sum.loss);
-  EXPECT_NE(whole.params(), Student(prepared, 1).params());
+  EXPECT_NE(whole.params(), Student(problem, 1).params());
 }
 
 TEST_F(Engines, SeveralNetworksTrainAsEachAlone) {
-  Student a(prepared, 1), b(prepared, 5);
+  Student a(problem, 1), b(problem, 5);
   LossSum sums[2];
   Engine together(input(), {{&a.network, &a.adam}, {&b.network, &b.adam}});
   const std::vector<Batch> steps[] = {a.steps(0, 3), b.steps(0, 2)};
   together.run(steps, sums);
   for (const auto& [student, seed, count, sum] :
        {std::tuple(&a, 1, 3, sums[0]), std::tuple(&b, 5, 2, sums[1])}) {
-    Student alone(prepared, static_cast<std::uint64_t>(seed));
+    Student alone(problem, static_cast<std::uint64_t>(seed));
     LossSum own;
     Engine engine(input(), {{&alone.network, &alone.adam}});
     const std::vector<Batch> run = alone.steps(0, count);
@@ -110,17 +110,17 @@ TEST_F(Engines, SeveralNetworksTrainAsEachAlone) {
   }
 }
 
-TEST_F(Engines, AStepLowersTheLossOfItsBatchAndKeepsTheInequalities) { expect_steps(prepared); }
+TEST_F(Engines, AStepLowersTheLossOfItsBatchAndKeepsTheInequalities) { expect_steps(problem); }
 
 // Leaves learn like any parameter; the first trees lie within [0, 1], for those behind them.
 TEST_F(Engines, TreesKeepTheirOrders) {
-  expect_steps(prepare({.table = table},
-                       {.label = "default",
-                        .increasing = {"debt_ratio", "late_payments"},
-                        .architecture = "cal(6) tree(0>0.5,1>0.3,_,_,1>0.6,_,2>0.5,_,_,1>0.5,_,_) "
-                                        "lat(1x2) tree(0>0.4,_,0>0.6,_,_) sum",
-                        .batch_size = 192},
-                       {}));
+  expect_steps(pose({.table = table},
+                    {.label = "default",
+                     .increasing = {"debt_ratio", "late_payments"},
+                     .architecture = "cal(6) tree(0>0.5,1>0.3,_,_,1>0.6,_,2>0.5,_,_,1>0.5,_,_) "
+                                     "lat(1x2) tree(0>0.4,_,0>0.6,_,_) sum",
+                     .batch_size = 192},
+                    {}));
 }
 
 }  // namespace

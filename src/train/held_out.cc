@@ -30,7 +30,7 @@ double mean_of(const std::vector<double>& losses) {
   return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
 }
 
-Fall fall_of(const std::vector<double>& from, const std::vector<double>& to) {
+Improvement improvement_of(const std::vector<double>& from, const std::vector<double>& to) {
   double sum = 0, squares = 0;
   for (std::size_t r = 0; r < from.size(); ++r) {
     sum += from[r] - to[r];

@@ -17,13 +17,13 @@ std::vector<double> losses_of(const Objective& objective, const Dataset& data,
 
 double mean_of(const std::vector<double>& losses);
 
-/// How much lower the losses of one network are than those of another, in the mean.
-struct Fall {
+/// How much lower some losses are than others of the same rows, in the mean.
+struct Improvement {
   double mean = 0;
   double error = 0;  // its standard deviation; infinite for one row, which says nothing
 
   bool is_clear(double deviations) const { return mean > 0 && mean > deviations * error; }
 };
-Fall fall_of(const std::vector<double>& from, const std::vector<double>& to);
+Improvement improvement_of(const std::vector<double>& from, const std::vector<double>& to);
 
 }  // namespace espalier

@@ -24,8 +24,8 @@ using Names = std::initializer_list<std::string_view>;
 // Why options have no effect in one run.
 class Reasons {
  public:
-  Reasons(const TrainOptions& options, const Prepared& prepared, bool has_valid)
-      : given_(options), p_(prepared), has_valid_(has_valid) {}
+  Reasons(const TrainOptions& options, const Problem& problem, bool has_valid)
+      : given_(options), p_(problem), has_valid_(has_valid) {}
 
   // Empty if an option has an effect.
   std::string of(std::string_view name) const {
@@ -78,7 +78,7 @@ class Reasons {
   // other rows.
   std::string of_trees_alone(std::string_view name) const {
     if (p_.options->trees == 0 || given_.tree_share != 1) return {};
-    const bool same_rows = !p_.valid_is_split_off || p_.valid.num_rows == 0;
+    const bool same_rows = p_.validation != Validation::split_off;
     if (name == "ensemble" && same_rows) return "tree_share is 1, and all trees have the same rows";
     const bool is_idle = is_of(
         name, {"monotone_calibrators", "keypoints", "continuous_keypoints", "initialization",
@@ -130,15 +130,15 @@ class Reasons {
   }
 
   const TrainOptions& given_;
-  const Prepared& p_;
+  const Problem& p_;
   const bool has_valid_;
 };
 
 }  // namespace
 
-std::vector<std::string> idle_options(const TrainOptions& options, const Prepared& prepared,
+std::vector<std::string> idle_options(const TrainOptions& options, const Problem& problem,
                                       bool has_valid) {
-  const Reasons reasons(options, prepared, has_valid);
+  const Reasons reasons(options, problem, has_valid);
   const Json given = Json::parse(to_json(options)), defaults = Json::parse(to_json({}));
   std::vector<std::pair<std::string, std::vector<std::string>>> found;  // reason, names
   for (const auto& [name, value] : given.members()) {
@@ -157,10 +157,10 @@ std::vector<std::string> idle_options(const TrainOptions& options, const Prepare
   return lines;
 }
 
-void warn_of_idle_options(const TrainOptions& options, const Prepared& prepared,
+void warn_of_idle_options(const TrainOptions& options, const Problem& problem,
                           const TrainControl& control) {
   if (!control.warning) return;
-  for (const std::string& line : idle_options(options, prepared, control.valid != nullptr))
+  for (const std::string& line : idle_options(options, problem, control.valid != nullptr))
     control.warning(line);
 }
 

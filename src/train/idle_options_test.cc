@@ -168,8 +168,7 @@ TEST(IdleOptions, AreThoseThatDoNotChangeTheModel) {
 
 std::vector<std::string> idle_in(const TrainOptions& options, const Table* valid = nullptr) {
   const Table table = rows_of_steps(160, true, false);
-  return idle_options(options, prepare({.table = table}, options, {.valid = valid}),
-                      valid != nullptr);
+  return idle_options(options, pose({.table = table}, options, {.valid = valid}), valid != nullptr);
 }
 
 TEST(IdleOptions, AreNamedWithTheReason) {

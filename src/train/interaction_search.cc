@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -68,13 +69,13 @@ void keep_columns(const std::vector<std::size_t>& columns, Dataset& data) {
 class Search {
  public:
   // The sample has the columns of `named`, and others.
-  Search(const Prepared& prepared, const std::vector<PairWish>& named, Team& team,
+  Search(const Problem& problem, const std::vector<PairWish>& named, Team& team,
          const TrainControl& control)
-      : p_(prepared),
+      : p_(problem),
         team_(team),
         control_(control),
-        random_(Random(prepared.options->seed).split(kInteractionStream)),
-        options_(for_search(prepared.options, prepared.schema.label, prepared.train.num_rows, 0.5)),
+        random_(Random(problem.options->seed).split(kInteractionStream)),
+        options_(for_search(problem.options, problem.schema.label, problem.train.num_rows, 0.5)),
         sample_(subset(p_.train, draw_rows(), team_.ranks())),
         objective_(p_.schema.label, sample_),
         groups_(group_equal_rows(sample_)),
@@ -100,7 +101,9 @@ class Search {
       found_.push_back(take(best.first, best.second));
       if (best.gain.mean < kMinShare * deviance_ || used.size() + 1 < found_.size()) continue;
       used.push_back(found_.back());
-      improvements_.push_back(fmt::format("{:.1f} %", 100 * best.gain.mean / deviance_));
+      shares_.push_back(fmt::format("{:.1f} %", 100 * best.gain.mean / deviance_));
+      improvement_.mean += best.gain.mean;
+      improvement_.error = std::hypot(improvement_.error, best.gain.error);
     }
     return used;
   }
@@ -122,11 +125,14 @@ class Search {
   // All clear pairs that find() met: those to use, then others.
   const std::vector<PairWish>& found() const { return found_; }
 
+  /// Of the pairs in use together.
+  Gain improvement() const { return improvement_; }
+
   std::string why() const {
-    if (improvements_.empty())
+    if (shares_.empty())
       return fmt::format("no pair of features clearly improves out-of-fold deviance{}",
                          found_.empty() ? "" : fmt::format(" by {} %", 100 * kMinShare));
-    return fmt::format("out-of-fold deviance improves by {}", fmt::join(improvements_, ", "));
+    return fmt::format("out-of-fold deviance improves by {}", fmt::join(shares_, ", "));
   }
 
  private:
@@ -286,7 +292,7 @@ class Search {
                        .seconds = watch_.seconds()});
   }
 
-  const Prepared& p_;
+  const Problem& p_;
   Team& team_;
   const TrainControl& control_;
   const Random random_;
@@ -303,11 +309,12 @@ class Search {
   double deviance_ = 0;               // half of it per row, out of fold
   std::int64_t rows_done_ = 0;
   std::vector<PairWish> found_;
-  std::vector<std::string> improvements_;
+  std::vector<std::string> shares_;  // of the deviance, by which the pairs in use improve it
+  Gain improvement_;                 // by all of them, about
 };
 
 // Pairs are fitted to the training rows, of many to a sample that all ranks have.
-void add_pairs(const std::vector<PairWish>& pairs, Prepared& p, Team& team) {
+void add_pairs(const std::vector<PairWish>& pairs, Problem& p, Team& team) {
   const bool is_sampled = p.train.num_rows >= p.many_rows;
   const Dataset sample =
       is_sampled ? subset(p.train, sampled_rows(p.train.num_rows, kMaxFitted), team.ranks())
@@ -318,8 +325,8 @@ void add_pairs(const std::vector<PairWish>& pairs, Prepared& p, Team& team) {
 
 }  // namespace
 
-void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, Team& team,
-                         const TrainControl& control) {
+Problem choose_pairs(const std::vector<std::string>& wanted, Problem p, Team& team,
+                     const TrainControl& control, std::vector<Choice>& choices) {
   std::vector<PairWish> pairs = read_interactions(wanted, p.schema.features);
   // Crystals are searched for when the pairs are known; many classes have as many gradients.
   const bool searches = !p.schema.label.has_many_classes();
@@ -330,25 +337,26 @@ void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, Te
     const bool is_grid = needs_grid(p.schema, pair.first, pair.second);
     if (is_grid || has_default_bins) pair.bins = is_grid ? kVertices : kScreenBins;
   }
-  const bool finds = searches && asks_for_interactions(wanted) && p.finds_interactions &&
+  const bool finds = searches && asks_for_interactions(wanted) && p.open.pairs &&
                      p.train.num_rows >= kMinRows && p.schema.features.size() >= 2;
   const bool chooses = std::ranges::any_of(pairs, [](const PairWish& w) { return w.bins == 0; });
   if (finds || chooses) {
-    const Stopwatch watch;
     Search search(p, pairs, team, control);
     if (finds) {
       pairs = search.find();
     } else {
       search.choose_bins(pairs);
     }
-    p.search_rows += search.rows_done();
-    p.search_seconds += watch.seconds();
-    p.search_stopped = search.is_stopped();
-    if (!search.found().empty()) p.pairs = write_interactions(search.found(), p.schema.features);
-    p.choices.push_back(
-        {"interactions",
-         fmt::format("{}", fmt::join(write_interactions(pairs, p.schema.features), ",")),
-         finds ? search.why() : "these bins improve out-of-fold deviance most"});
+    choices.push_back(
+        {.setting = "interactions",
+         .value = fmt::format("{}", fmt::join(write_interactions(pairs, p.schema.features), ",")),
+         .why = finds ? search.why() : "these bins improve out-of-fold deviance most",
+         .alternatives = search.found().empty()
+                             ? std::vector<std::string>()
+                             : write_interactions(search.found(), p.schema.features),
+         .improvement = search.improvement().mean,
+         .error = search.improvement().error,
+         .rows = search.rows_done()});
   }
   if (!pairs.empty()) add_pairs(pairs, p, team);
   append_pairs(p.schema.pairs, p.train);
@@ -356,6 +364,7 @@ void settle_interactions(const std::vector<std::string>& wanted, Prepared& p, Te
   TrainOptions options = *p.options;
   options.interactions = write_interactions(pairs, p.schema.features);
   p.options = SettledOptions(std::move(options));
+  return p;
 }
 
 }  // namespace espalier

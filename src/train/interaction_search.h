@@ -11,14 +11,15 @@
 #include <string>
 #include <vector>
 
-#include "train/prepare.h"
+#include "train/problem.h"
 #include "train/team.h"
 
 namespace espalier {
 
-/// Settles what `wanted` says of interactions: sets the option, the pairs of the schema and their
-/// cells in both sets of rows. Throws Error (argument) for pairs that cannot be.
-void settle_interactions(const std::vector<std::string>& wanted, Prepared& prepared, Team& team,
-                         const TrainControl& control);
+/// The problem with the pairs that `wanted` names, or that are found where it leaves them open: its
+/// option, its schema and its rows have them. A choice has all pairs that clearly improve the loss as
+/// alternatives, those in use first. Throws Error (argument) for pairs that cannot be.
+Problem choose_pairs(const std::vector<std::string>& wanted, Problem problem, Team& team,
+                     const TrainControl& control, std::vector<Choice>& choices);
 
 }  // namespace espalier

@@ -23,7 +23,7 @@ constexpr std::uint64_t kMegabyte = std::uint64_t{1} << 20;
 
 // Of one network while it is trained. Groups that are still to be searched for take as much as
 // others.
-std::uint64_t memory_of(Architecture architecture, const Prepared& p) {
+std::uint64_t memory_of(Architecture architecture, const Problem& p) {
   LayerSpec& first = architecture.layers.front();
   if (first.wiring == Wiring::crystals) first.wiring = Wiring::random;
   const Network network(architecture, input_wires(p.schema), p.options->monotone_calibrators,
@@ -56,11 +56,12 @@ std::uint64_t memory_of_words(const Table& table) {
   return kCopies * bytes;
 }
 
-NeededMemory needed_memory(const Prepared& p, std::uint64_t words, int threads) {
+NeededMemory needed_memory(const Problem& p, std::uint64_t words, int threads) {
   NeededMemory needed{.network = memory_of(p.architecture, p), .words = words};
   const Label& label = p.schema.label;
   const std::uint64_t row = 128 + 12 * static_cast<std::uint64_t>(label.num_scores());
-  const auto members = static_cast<std::uint64_t>(p.valid_is_split_off ? p.options->ensemble : 1);
+  const auto members =
+      static_cast<std::uint64_t>(p.validation == Validation::split_off ? p.options->ensemble : 1);
   needed.validation = members * row * p.valid.num_rows;
   constexpr std::uint64_t kSampled = 1'000'000, kBytesSampled = 16;
   needed.rest = 24 * kMegabyte + kMegabyte * static_cast<std::uint64_t>(threads) +

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "espalier/table.h"
-#include "train/prepare.h"
+#include "train/problem.h"
 
 namespace espalier {
 
@@ -33,7 +33,7 @@ struct NeededMemory {
 std::uint64_t memory_of_words(const Table& table);
 
 /// `words` as memory_of_words says of the table, of which nothing may be left.
-NeededMemory needed_memory(const Prepared& prepared, std::uint64_t words, int threads);
+NeededMemory needed_memory(const Problem& problem, std::uint64_t words, int threads);
 
 /// Throws Error (argument), which says how much is needed, if it is more than `most`.
 void require_memory(const NeededMemory& needed, std::uint64_t most);

@@ -10,7 +10,7 @@
 #include "model/model_data.h"
 #include "train/engine.h"
 #include "train/initialize.h"
-#include "train/prepare.h"
+#include "train/problem.h"
 
 namespace espalier {
 namespace {
@@ -18,34 +18,34 @@ namespace {
 class ThePaper : public testing::Test {
  protected:
   // The labels contradict the directions, so that steps leave the cone.
-  static Prepared prepared_for(Projection projection) {
-    return prepare({.table = simulate({.rows = 900})},
-                   {.label = "default",
-                    .increasing = {"income", "years_employed"},
-                    .decreasing = {"debt_ratio", "late_payments"},
-                    .architecture = "dln-paper(30x4)",
-                    .projection = projection},
-                   {});
+  static Problem prepared_for(Projection projection) {
+    return pose({.table = simulate({.rows = 900})},
+                {.label = "default",
+                 .increasing = {"income", "years_employed"},
+                 .decreasing = {"debt_ratio", "late_payments"},
+                 .architecture = "dln-paper(30x4)",
+                 .projection = projection},
+                {});
   }
 
   Network started() const {
-    Network network(prepared.architecture, input_wires(prepared.schema),
-                    prepared.options->monotone_calibrators, Random(1));
-    initialize(prepared.train, prepared.schema.label, prepared.options, Random(2), network);
+    Network network(problem.architecture, input_wires(problem.schema),
+                    problem.options->monotone_calibrators, Random(1));
+    initialize(problem.train, problem.schema.label, problem.options, Random(2), network);
     return network;
   }
 
   // Steps of all layers, the last of which projects so.
   void step(int count, Projection last, Network& network) const {
-    const Prepared other = prepared_for(last);
-    const int batch_size = prepared.options->batch_size;
-    Batches batches(prepared.train, batch_size, {0, num_shards_of(batch_size)}, Random(3));
+    const Problem other = prepared_for(last);
+    const int batch_size = problem.options->batch_size;
+    Batches batches(problem.train, batch_size, {0, num_shards_of(batch_size)}, Random(3));
     batches.next_epoch();
-    const Objective objective(prepared.schema.label, prepared.train);
+    const Objective objective(problem.schema.label, problem.train);
     Team team(1);
     AdamState adam;
     for (int i = 1; i <= count; ++i) {
-      const EngineInput input = {i < count ? &prepared.options : &other.options, &objective, 20,
+      const EngineInput input = {i < count ? &problem.options : &other.options, &objective, 20,
                                  &team};
       Engine engine(input, {{&network, &adam}});
       const std::vector<Batch> steps = {batches.batch(i - 1)};
@@ -74,7 +74,7 @@ class ThePaper : public testing::Test {
     return found;
   }
 
-  Prepared prepared = prepared_for(Projection::admm);
+  Problem problem = prepared_for(Projection::admm);
 };
 
 // Of an embedding a monotone output reads the monotone inputs, another one the others. A category
@@ -141,7 +141,7 @@ TEST_F(ThePaper, AllLayersHaveOneRate) {
       const double moved = network.layer_params(l)[i] - before[network.offset(l) + i];
       largest = std::max(largest, std::abs(moved));
     }
-    EXPECT_NEAR(largest, prepared.options->learning_rate, 1e-5) << l;
+    EXPECT_NEAR(largest, problem.options->learning_rate, 1e-5) << l;
   }
 }
 

@@ -104,6 +104,10 @@ int forests_beside(int networks, std::size_t rows, bool rotates);
 // Trees.
 
 inline constexpr int kMaxTrees = 1000;
+/// About as many trees as a forest has when it ends, and the time that a tree takes for a row, in
+/// units of the time that a network takes for a row. The estimate of the time left needs both.
+inline constexpr int kUsualTrees = 150;
+inline constexpr double kRowsOfATree = 0.02;
 /// Beside networks large steps cost nothing: the mixture has fewer than .1 % of loss to gain from
 /// .05, for three times as many trees.
 inline constexpr double kTreeRate = 0.15;

@@ -17,7 +17,7 @@
 #include "support/thread_ranks.h"
 #include "train/batches.h"
 #include "train/gradient_sum.h"
-#include "train/prepare.h"
+#include "train/problem.h"
 #include "train/team.h"
 #include "train/train_on.h"
 
@@ -126,7 +126,7 @@ TEST(Ranks, KeepTheRowsOfTheirShardsWhenRowsAreMany) {
   on_ranks(3, [&](Ranks& ranks) {
     TrainOptions options = kOptions;
     options.batch_size = 512;
-    const Prepared p = prepare({.table = table, .many_rows = 64}, options, {.ranks = &ranks});
+    const Problem p = pose({.table = table, .many_rows = 64}, options, {.ranks = &ranks});
     const RowRange own = part_of(own_shards(&ranks, 8), p.train.num_rows, 512);
     EXPECT_TRUE(p.train.is_divided);
     EXPECT_EQ(p.train.own_rows(), own);

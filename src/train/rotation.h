@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows each network of an ensemble holds out to choose its epoch on: another part of the
-// table for each. So no row is lost to training, and every row is judged by networks that have not
-// seen it.
+// Which rows each member of an ensemble holds out to choose its epoch on: other rows for each. So
+// every row trains some members, and is predicted by members that have not seen it.
 #pragma once
 
 #include <span>
@@ -9,17 +8,17 @@
 
 #include "encode/dataset.h"
 #include "espalier/ranks.h"
-#include "train/prepare.h"
+#include "train/problem.h"
 
 namespace espalier {
 
-/// What networks say of the rows that they have not seen, summed over them.
+/// What members predict for the rows that they have not seen, summed over them.
 struct HeldOutSums {
   std::vector<double> sums;  // [row][num_scores]
-  std::vector<int> counts;   // of networks, for each row
+  std::vector<int> counts;   // of members, for each row
 };
 
-/// Rows that were held out, and the mean of the outputs of the networks that held them out.
+/// Rows that were held out, and the mean of the outputs of the members that held them out.
 struct HeldOutRows {
   Dataset rows;                 // without cells
   std::vector<double> outputs;  // [row][num_scores]
@@ -27,31 +26,27 @@ struct HeldOutRows {
 
 class Rotation {
  public:
-  /// Of the training and validation rows together; `prepared` outlives it.
-  explicit Rotation(const Prepared& prepared);
+  /// Of the training and validation rows together; `problem` outlives it.
+  explicit Rotation(const Problem& problem);
 
-  struct Part {
-    Dataset train;
-    Dataset valid;
-  };
-  /// For a network, counted from 1; the first holds out the validation rows of `prepared`. All ranks
-  /// that have the rows between them call it, and its rows are divided as those of `prepared`.
-  Part part(int network, Ranks* ranks = nullptr) const;
+  /// The problem of a member, counted from 1; the first holds out the validation rows of `problem`. All
+  /// ranks that have the rows between them call it, and its rows are divided as those of `problem`.
+  Problem part(int member, Ranks* ranks = nullptr) const;
 
-  /// Adds what a network says of the rows that it held out, its part's `valid`; outputs:
+  /// Adds what a member predicts for the rows that it held out, its part's `valid`; outputs:
   /// [row][num_scores].
-  void judge(int network, std::span<const float> outputs, HeldOutSums& sums) const;
+  void add(int member, std::span<const float> outputs, HeldOutSums& sums) const;
 
   /// All rows that were held out.
-  HeldOutRows judged(const HeldOutSums& sums) const;
+  HeldOutRows mean_of(const HeldOutSums& sums) const;
 
  private:
-  Split split(int network) const;
+  Split split(int member) const;
   Dataset rows_of(const Rows& rows, bool to_train, Ranks* ranks) const;
   void append_cells(std::uint64_t row, Dataset& data) const;
   void append(std::uint64_t row, bool to_train, Dataset& data) const;
 
-  const Prepared& prepared_;
+  const Problem& problem_;
   Rows order_;  // train's rows are 0, 1, ...; valid's come behind them
 };
 

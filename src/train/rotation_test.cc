@@ -15,14 +15,14 @@ namespace {
 constexpr std::size_t kRows = 500;
 
 // Loans with a weight that tells every row from the others.
-Prepared prepared_loans(ClassWeight class_weight) {
+Problem posed_loans(ClassWeight class_weight) {
   Table table = simulate({.rows = kRows, .seed = 1});
   Column weight{.name = "weight"};
   for (std::size_t r = 0; r < kRows; ++r)
     weight.numbers.push_back(1 + static_cast<float>(r) / kRows);
   table.columns.push_back(std::move(weight));
-  return prepare({.table = table},
-                 {.label = "default", .weight = "weight", .class_weight = class_weight}, {});
+  return pose({.table = table},
+              {.label = "default", .weight = "weight", .class_weight = class_weight}, {});
 }
 
 LargeVector<float> sorted_weights(const Dataset& data) {
@@ -32,11 +32,11 @@ LargeVector<float> sorted_weights(const Dataset& data) {
 }
 
 TEST(Rotation, EveryRowIsHeldOutOnceByFiveNetworksAndTrainedOnByTheOthers) {
-  const Prepared prepared = prepared_loans(ClassWeight::none);
-  const Rotation rotation(prepared);
+  const Problem problem = posed_loans(ClassWeight::none);
+  const Rotation rotation(problem);
   std::map<float, int> held, trained;
   for (int network = 1; network <= 5; ++network) {
-    const Rotation::Part part = rotation.part(network);
+    const Problem part = rotation.part(network);
     EXPECT_EQ(part.valid.num_rows, kRows / 5);
     EXPECT_EQ(part.train.num_rows, kRows - kRows / 5);
     EXPECT_EQ(part.train.cells.size(), part.train.num_rows * part.train.num_features);
@@ -46,21 +46,21 @@ TEST(Rotation, EveryRowIsHeldOutOnceByFiveNetworksAndTrainedOnByTheOthers) {
   EXPECT_EQ(held.size(), kRows);
   for (const auto& [weight, count] : held) EXPECT_EQ(count, 1);
   for (const auto& [weight, count] : trained) EXPECT_EQ(count, 4);
-  EXPECT_EQ(sorted_weights(rotation.part(1).valid), sorted_weights(prepared.valid));
+  EXPECT_EQ(sorted_weights(rotation.part(1).valid), sorted_weights(problem.valid));
 }
 
 TEST(Rotation, CellsAndLabelsStayWithTheirRow) {
-  const Prepared prepared = prepared_loans(ClassWeight::none);
+  const Problem problem = posed_loans(ClassWeight::none);
   std::map<float, std::vector<float>> rows;
   const auto cells_of = [](const Dataset& data, std::size_t r) {
     std::vector<float> cells(data.row(r), data.row(r) + data.num_features);
     cells.push_back(data.labels[r]);
     return cells;
   };
-  for (const Dataset* data : {&prepared.train, &prepared.valid}) {
+  for (const Dataset* data : {&problem.train, &problem.valid}) {
     for (std::size_t r = 0; r < data->num_rows; ++r) rows[data->weights()[r]] = cells_of(*data, r);
   }
-  const Rotation::Part part = Rotation(prepared).part(3);
+  const Problem part = Rotation(problem).part(3);
   for (const Dataset* data : {&part.train, &part.valid}) {
     for (std::size_t r = 0; r < data->num_rows; ++r)
       ASSERT_EQ(cells_of(*data, r), rows[data->weights()[r]]);
@@ -68,13 +68,14 @@ TEST(Rotation, CellsAndLabelsStayWithTheirRow) {
 }
 
 TEST(Rotation, OnlyTrainingRowsAreBalanced) {
-  const Rotation::Part plain = Rotation(prepared_loans(ClassWeight::none)).part(2);
-  const Prepared prepared = prepared_loans(ClassWeight::balanced);
-  const Rotation::Part balanced = Rotation(prepared).part(2);
+  const Problem unbalanced = posed_loans(ClassWeight::none);
+  const Problem plain = Rotation(unbalanced).part(2);
+  const Problem problem = posed_loans(ClassWeight::balanced);
+  const Problem balanced = Rotation(problem).part(2);
   for (std::size_t r = 0; r < plain.valid.num_rows; ++r)
     ASSERT_NEAR(balanced.valid.weights()[r], plain.valid.weights()[r], 1e-6);
   for (std::size_t r = 0; r < plain.train.num_rows; ++r) {
-    const float scale = prepared.class_scale[plain.train.labels[r] > 0 ? 1 : 0];
+    const float scale = problem.class_scale[plain.train.labels[r] > 0 ? 1 : 0];
     ASSERT_NEAR(balanced.train.weights()[r], scale * plain.train.weights()[r], 1e-5);
   }
 }

@@ -95,7 +95,7 @@ SettledOptions settle(TrainOptions options, const Label& label,
          stops_by_itself && averaged ? default_members(rows, validation == Validation::split_off)
          : preset && rows < kVeryFewRows ? recipe.ensemble
                                          : 1);
-  choose(options.trees, -1, 0);  // prepare() knows whether there can be any
+  choose(options.trees, -1, 0);  // pose() knows whether there can be any
   choose(options.tree_leaves, 0, tree_leaves(rows));
   choose(options.tree_rate, 0.0, kTreeRate);
   choose(options.tree_share, -1.0, 0.5);

@@ -44,14 +44,14 @@ std::size_t count_shared_rows(const Dataset& train, const Dataset& valid, Team& 
   }));
 }
 
-void warn_of_shared_rows(const Prepared& prepared, const TrainControl& control, Team& team) {
+void warn_of_shared_rows(const Problem& problem, const TrainControl& control, Team& team) {
   if (control.valid == nullptr) return;
-  const std::size_t shared = count_shared_rows(prepared.train, prepared.valid, team);
+  const std::size_t shared = count_shared_rows(problem.train, problem.valid, team);
   if (shared == 0 || !control.warning) return;
   control.warning(
       fmt::format("{}: {} of the {} validation rows equal training rows in all features and the "
                   "label, so the validation loss is too low; use other rows to validate",
-                  control.valid->name, shared, prepared.valid.num_rows));
+                  control.valid->name, shared, problem.valid.num_rows));
 }
 
 }  // namespace espalier

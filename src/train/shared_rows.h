@@ -6,7 +6,7 @@
 
 #include "encode/dataset.h"
 #include "espalier/train.h"
-#include "train/prepare.h"
+#include "train/problem.h"
 #include "train/team.h"
 
 namespace espalier {
@@ -16,6 +16,6 @@ namespace espalier {
 std::size_t count_shared_rows(const Dataset& train, const Dataset& valid, Team& team);
 
 /// Warns if rows of control.valid are training rows. All ranks call it.
-void warn_of_shared_rows(const Prepared& prepared, const TrainControl& control, Team& team);
+void warn_of_shared_rows(const Problem& problem, const TrainControl& control, Team& team);
 
 }  // namespace espalier

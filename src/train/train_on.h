@@ -4,7 +4,7 @@
 
 #include "espalier/options.h"
 #include "espalier/train.h"
-#include "train/prepare.h"
+#include "train/problem.h"
 
 namespace espalier {
 

@@ -3,74 +3,78 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
+#include "boost/bins.h"
 #include "boost/forest.h"
 #include "boost/forest_network.h"
 #include "model/model_data.h"
-#include "train/held_out.h"
+#include "objective/loss.h"
 #include "train/policy.h"
+#include "train/streams.h"
 
 namespace espalier {
 
-std::optional<Network> grow_trees(const Prepared& prepared, const Dataset& train,
-                                  const Dataset& valid, const Random& random, Team& team,
-                                  const std::function<void(int)>& tell) {
-  const std::vector<Wire> wires = input_wires(prepared.schema);
-  const Objective objective(prepared.schema.label, train);
-  const TrainOptions& options = *prepared.options;
-  const auto goes_on = [&](std::span<const Tree> trees) {
-    team.agree_on_stop();
-    tell(static_cast<int>(trees.size()));
-    return !team.stop_requested();
-  };
-  const Forest forest =
-      grow_forest({.objective = &objective,
-                   .wires = std::span(wires).first(prepared.schema.features.size()),
-                   .level_wire = wires.size() - 1,
-                   .train = &train,
-                   .valid = &valid,
-                   .plan = {options.trees, options.tree_leaves, options.tree_rate},
-                   .random = random,
-                   .pool = &team.pool(),
-                   .goes_on = goes_on});
-  if (forest.trees.empty() || team.stop_requested()) return std::nullopt;
-  return network_of(forest, wires, options.monotone_calibrators);
+namespace {
+
+std::string no_trees_for(const Label& label, std::size_t rows, std::size_t many_rows) {
+  const std::size_t levels = label.num_levels();
+  const char* const what = label.quantiles.empty() ? "grades" : "quantiles";
+  if (label.has_many_classes()) return "classes without an order cannot have trees";
+  if (levels > kMaxBins)
+    return fmt::format("trees take at most {} {}, and there are {}", kMaxBins, what, levels);
+  if (rows * levels >= many_rows) {
+    return fmt::format("trees take fewer than {} rows{}, and there are {}", many_rows,
+                       levels > 1 ? fmt::format(", times {} {}", levels, what) : "", rows);
+  }
+  return {};
 }
 
-std::vector<double> mixed(const std::vector<double>& networks, const std::vector<double>& trees,
-                          double share) {
-  std::vector<double> outputs;
-  for (std::size_t i = 0; i < networks.size(); ++i)
-    outputs.push_back((1 - share) * networks[i] + share * trees[i]);
-  return outputs;
+// Of a tree, in units of a network's rows.
+std::int64_t rows_of(std::int64_t trees, const Problem& p) {
+  return static_cast<std::int64_t>(kRowsOfATree * static_cast<double>(trees) *
+                                   static_cast<double>(p.train.num_rows));
 }
 
-TreeShare share_of_trees(const Objective& objective, const Dataset& rows,
-                         const std::vector<double>& networks, const std::vector<double>& trees) {
-  const auto losses = [&](double share) {
-    const std::vector<double> outputs = mixed(networks, trees, share);
-    return losses_of(objective, rows, {outputs.begin(), outputs.end()});
+}  // namespace
+
+std::string TreeLearner::obstacle(const Problem& p) const {
+  return no_trees_for(p.schema.label, p.train.num_rows, p.many_rows);
+}
+
+std::int64_t TreeLearner::cost(const Problem& p) const {
+  return rows_of(std::min(p.options->trees, kUsualTrees), p);
+}
+
+std::optional<Member> TreeLearner::fit(const Problem& p, const Fit& fit) const {
+  const std::vector<Wire> wires = input_wires(p.schema);
+  const Objective objective(p.schema.label, p.train);
+  const TrainOptions& options = *p.options;
+  const auto goes_on = [&](std::span<const Tree> grown) {
+    const int trees = static_cast<int>(grown.size());
+    fit.team->agree_on_stop();
+    fit.report({.rows_done = rows_of(trees, p),
+                .rows_total = rows_of(std::max(trees, std::min(options.trees, kUsualTrees)), p),
+                .last = {.member = fit.number},
+                .trees = trees});
+    return !fit.team->stop_requested();
   };
-  const std::vector<double> without = losses(0);
-  TreeShare best;
-  std::vector<double> least = without;
-  for (int k = 1; k < kMixingSteps; ++k) {
-    const double share = static_cast<double>(k) / kMixingSteps;
-    std::vector<double> own = losses(share);
-    if (mean_of(own) >= mean_of(least)) continue;
-    least = std::move(own);
-    best.share = share;
-  }
-  const Fall fall = fall_of(without, least);
-  if (!fall.is_clear(kClearErrors)) {
-    return {.share = 0, .why = "averaging with trees does not clearly improve the validation loss"};
-  }
-  best.why =
-      fmt::format("averaging with trees improves the validation loss by {:.1f} standard errors",
-                  fall.mean / fall.error);
-  return best;
+  const Forest forest = grow_forest(
+      {.objective = &objective,
+       .wires = std::span(wires).first(p.schema.features.size()),
+       .level_wire = wires.size() - 1,
+       .train = &p.train,
+       .valid = &p.valid,
+       .plan = {options.trees, options.tree_leaves, options.tree_rate},
+       .random =
+           Random(options.seed).split(kTreeStream).split(static_cast<std::uint64_t>(fit.number)),
+       .pool = &fit.team->pool(),
+       .goes_on = goes_on});
+  if (forest.trees.empty() || fit.team->stop_requested()) return std::nullopt;
+  return Member{.network = network_of(forest, wires, options.monotone_calibrators),
+                .rows = rows_of(static_cast<std::int64_t>(forest.trees.size()), p)};
 }
 
 }  // namespace espalier

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "search/problem.h"
+#include "search/tune_problem.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "objective/label.h"
 #include "train/idle_options.h"
 #include "train/interaction_search.h"
-#include "train/prepare.h"
+#include "train/problem.h"
 #include "train/shared_rows.h"
 #include "train/streams.h"
 #include "train/train_on.h"
@@ -52,10 +52,11 @@ void warn_of_idle_options(const TrainOptions& options, const TuneOptions& tune,
 }
 
 // The final ensemble is no part of what is searched.
-Fingerprint fingerprint_of_search(const Prepared& prepared, const TuneOptions& tune) {
-  TrainOptions options = *prepared.options;
+Fingerprint fingerprint_of_search(const Problem& problem, const DataHashes& hashes,
+                                  const TuneOptions& tune) {
+  TrainOptions options = *problem.options;
   options.ensemble = 1;
-  Fingerprint fingerprint = fingerprint_of(SettledOptions(std::move(options)), prepared, nullptr);
+  Fingerprint fingerprint = fingerprint_of(SettledOptions(std::move(options)), problem, hashes);
   fingerprint.options.emplace_back("folds", Json(tune.folds).dump());
   fingerprint.options.emplace_back("search", Json(tune.search).dump());
   fingerprint.options.emplace_back("fix", Json(tune.fix).dump());
@@ -66,14 +67,14 @@ constexpr double kShareOfFile = 0.2;  // of its rows, that a repeat is judged on
 
 // A seed draws the validation rows or folds, the wiring and the initial parameters. Repeat 0 is the
 // search.
-std::uint64_t seed_of(const Problem& problem, int repeat) {
+std::uint64_t seed_of(const TuneProblem& problem, int repeat) {
   const std::uint64_t seed = problem.base.seed;
   if (repeat == 0) return seed;
   return Random(seed).split(kRepeatStream).split(static_cast<std::uint64_t>(repeat)).bits() >> 32;
 }
 
 // NaN if it diverged, nothing if it was stopped.
-std::optional<double> judge_fold(const Problem& problem, const Split& fold,
+std::optional<double> judge_fold(const TuneProblem& problem, const Split& fold,
                                  const TrainOptions& options, const TrainControl& control) {
   const TrainResult result = train_on({.table = problem.table, .rows = &fold}, options, control);
   if (result.stopped) return std::nullopt;
@@ -83,7 +84,7 @@ std::optional<double> judge_fold(const Problem& problem, const Split& fold,
 
 }  // namespace
 
-void deal_folds(Problem& problem, int repeat) {
+void deal_folds(TuneProblem& problem, int repeat) {
   if (problem.num_folds == 0) return;
   const Label& label = problem.schema.label;
   const Rows rows =
@@ -100,43 +101,43 @@ void deal_folds(Problem& problem, int repeat) {
   }
 }
 
-Problem pose(const Table& table, const TrainOptions& options, const TuneOptions& tune,
-             const TuneControl& control, Team& team) {
+TuneProblem pose_search(const Table& table, const TrainOptions& options, const TuneOptions& tune,
+                        const TuneControl& control, Team& team) {
   check(options, tune, control);
   const TrainControl once = {
       .valid = control.valid, .warning = control.warning, .stop = control.stop};
-  Prepared prepared = prepare({.table = table}, options, once);
-  require_same_on_all_ranks(prepared, team);
-  warn_of_idle_options(options, prepared, once);
+  Problem problem = pose({.table = table}, options, once);
+  const DataHashes hashes = hashes_of(problem, nullptr);
+  require_same_on_all_ranks(problem, hashes, team);
+  warn_of_idle_options(options, problem, once);
   warn_of_idle_options(options, tune, control);
-  warn_of_shared_rows(prepared, once, team);
-  if (tune.folds == 0 && prepared.valid.num_rows == 0)
+  warn_of_shared_rows(problem, once, team);
+  if (tune.folds == 0 && problem.valid.num_rows == 0)
     throw Error(ErrorKind::data,
                 fmt::format("{}: no rows are left to choose settings on", table.name));
-  settle_interactions(options.interactions, prepared, team, once);
+  std::vector<Choice> choices;
+  problem = choose_pairs(options.interactions, std::move(problem), team, once, choices);
   TrainOptions base = options;
-  base.interactions = prepared.options->interactions;
+  base.interactions = problem.options->interactions;
   if (tune.folds > 0) base.valid_fraction = 0;
-  Problem problem{.table = table,
-                  .valid = control.valid,
-                  .num_folds = tune.folds,
-                  .folds = {},
-                  .base = std::move(base),
-                  .validation = tune.folds > 0                ? Validation::none
-                                : prepared.valid_is_split_off ? Validation::split_off
-                                                              : Validation::given,
-                  .pairs = prepared.pairs,
-                  // With folds there are no rows that could say how many.
-                  .trees = tune.folds > 0 ? std::max(0, options.trees) : prepared.options->trees,
-                  .metric = prepared.options->metric,
-                  .schema = prepared.schema,
-                  .train_rows = prepared.train.num_rows,
-                  .fingerprint = fingerprint_of_search(prepared, tune)};
-  deal_folds(problem, 0);
-  return problem;
+  TuneProblem posed{.table = table,
+                    .valid = control.valid,
+                    .num_folds = tune.folds,
+                    .folds = {},
+                    .base = std::move(base),
+                    .validation = tune.folds > 0 ? Validation::none : problem.validation,
+                    .pairs = choices.empty() ? std::vector<std::string>() : choices[0].alternatives,
+                    // With folds there are no rows that could say how many.
+                    .trees = tune.folds > 0 ? std::max(0, options.trees) : problem.options->trees,
+                    .metric = problem.options->metric,
+                    .schema = problem.schema,
+                    .train_rows = problem.train.num_rows,
+                    .fingerprint = fingerprint_of_search(problem, hashes, tune)};
+  deal_folds(posed, 0);
+  return posed;
 }
 
-RepeatRows rows_of_repeat(const Problem& problem, int repeat) {
+RepeatRows rows_of_repeat(const TuneProblem& problem, int repeat) {
   Split search = split_rows({.table = problem.table}, problem.schema.label, problem.base,
                             {.valid = problem.valid});
   const bool has_file = problem.valid != nullptr;
@@ -154,19 +155,19 @@ RepeatRows rows_of_repeat(const Problem& problem, int repeat) {
   return {{.train = std::move(train), .valid = std::move(own.valid)}, drawn_of};
 }
 
-double shared_rows(const Problem& problem) {
+double shared_rows(const TuneProblem& problem) {
   if (problem.num_folds > 0) return 1.0 / (problem.num_folds - 1);
   const RepeatRows rows = rows_of_repeat(problem, 1);
   const auto held_out = static_cast<double>(rows.split.valid.size());
   return held_out / (static_cast<double>(rows.drawn_of) - held_out);
 }
 
-bool confirms_on_same_rows(const Problem& problem) {
+bool confirms_on_same_rows(const TuneProblem& problem) {
   return problem.num_folds > 0 || problem.valid != nullptr;
 }
 
-std::optional<std::vector<double>> judge(const Problem& problem, TrainOptions options, int repeat,
-                                         const TrainControl& shared) {
+std::optional<std::vector<double>> judge(const TuneProblem& problem, TrainOptions options,
+                                         int repeat, const TrainControl& shared) {
   options.threads = 1;
   options.ensemble = 1;
   options.trees = 0;  // settings of networks are compared

@@ -19,7 +19,7 @@
 
 namespace espalier {
 
-struct Problem {
+struct TuneProblem {
   const Table& table;
   const Table* valid;  // null: a share of the table, or folds
   int num_folds;
@@ -36,32 +36,32 @@ struct Problem {
 
 /// Throws Error (argument, data) for options or a table that cannot be used. `table` and the
 /// validation rows outlive the problem.
-Problem pose(const Table& table, const TrainOptions& options, const TuneOptions& tune,
-             const TuneControl& control, Team& team);
+TuneProblem pose_search(const Table& table, const TrainOptions& options, const TuneOptions& tune,
+                        const TuneControl& control, Team& team);
 
 /// Makes the folds of all repeats up to this one; repeat 0 is the search.
-void deal_folds(Problem& problem, int repeat);
+void deal_folds(TuneProblem& problem, int repeat);
 
 /// What a training that confirms a trial is trained on and judged on.
 struct RepeatRows {
-  Split split;           // .valid counts the rows of Problem::valid if there is one
+  Split split;           // .valid counts the rows of TuneProblem::valid if there is one
   std::size_t drawn_of;  // .valid is a random share of so many rows
 };
 
 /// Without folds: of a table, validation rows that the search trained on, so that they chose no
 /// leader; of a file of validation rows, a fifth of them. repeat >= 1.
-RepeatRows rows_of_repeat(const Problem& problem, int repeat);
+RepeatRows rows_of_repeat(const TuneProblem& problem, int repeat);
 
 /// How far the validation rows of repeats, or the folds, are the same: see Luck::shared.
-double shared_rows(const Problem& problem);
+double shared_rows(const TuneProblem& problem);
 
 /// Whether the rows that confirm are those that chose the leaders: then every trial is a look.
-bool confirms_on_same_rows(const Problem& problem);
+bool confirms_on_same_rows(const TuneProblem& problem);
 
 /// The validation metric of one training, or of each fold: without folds that of the epoch that
 /// training keeps, with them that of the last one, since the final model has no rows to choose
 /// another on. Nothing if it was stopped.
-std::optional<std::vector<double>> judge(const Problem& problem, TrainOptions options, int repeat,
-                                         const TrainControl& control);
+std::optional<std::vector<double>> judge(const TuneProblem& problem, TrainOptions options,
+                                         int repeat, const TrainControl& control);
 
 }  // namespace espalier

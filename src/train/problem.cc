@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/prepare.h"
+#include "train/problem.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include <numeric>
 #include <utility>
 
-#include "boost/bins.h"
 #include "core/random.h"
 #include "encode/column_wishes.h"
 #include "encode/encode.h"
@@ -24,6 +23,7 @@
 #include "train/presets.h"
 #include "train/share.h"
 #include "train/streams.h"
+#include "train/trees.h"
 
 namespace espalier {
 
@@ -73,7 +73,7 @@ void warn_of_close_labels(const Label& label, const TrainControl& control) {
 }
 
 // Scales the weights so that all classes that are there weigh the same and the total stays.
-void balance_classes(Prepared& p) {
+void balance_classes(Problem& p) {
   std::vector<double> totals(p.schema.label.classes.size());
   const auto class_of = [&](std::size_t row) {
     return static_cast<std::size_t>(p.train.labels[row]);
@@ -101,7 +101,7 @@ Directions directions_of(const Table& table, const TrainOptions& options, Label&
 // The training rows and the validation rows as the network reads them, divided among the ranks. A
 // table that is owned is empty afterwards.
 void encode_rows(const Source& source, const TableShare& share, const Table* valid,
-                 const Split& rows, Ranks* ranks, Prepared& p) {
+                 const Split& rows, Ranks* ranks, Problem& p) {
   const Rows none;
   const std::vector<const Rows*> lists = {&rows.train, valid == nullptr ? &rows.valid : &none};
   std::vector<Dataset> encoded = encode_labelled_and_free(
@@ -122,7 +122,7 @@ void require_rows(const Table& table, const Rows& rows, const char* purpose) {
 // Scales the weights to a mean near 1, so that sums and products of floats neither overflow nor
 // vanish. By a power of two: no digit of a weight changes. By the same one in all rows, because
 // those that one network of an ensemble is trained on another holds out.
-void scale_weights(Prepared& p) {
+void scale_weights(Problem& p) {
   double total = 0, count = 0;
   const auto each = [&](auto&& visit) {
     for (Dataset* data : {&p.train, &p.valid}) {
@@ -147,29 +147,15 @@ KeypointPlan keypoint_plan(const SettledOptions& options, const Architecture& ar
           .learn_missing = true};
 }
 
-// Whether trees may be grown beside the networks: why not, or an empty string.
-std::string no_trees_for(const Label& label, std::size_t rows, std::size_t many_rows) {
-  const std::size_t levels = label.num_levels();
-  const char* const what = label.quantiles.empty() ? "grades" : "quantiles";
-  if (label.has_many_classes()) return "classes without an order cannot have trees";
-  if (levels > kMaxBins)
-    return fmt::format("trees take at most {} {}, and there are {}", kMaxBins, what, levels);
-  if (rows * levels >= many_rows) {
-    return fmt::format("trees take fewer than {} rows{}, and there are {}", many_rows,
-                       levels > 1 ? fmt::format(", times {} {}", levels, what) : "", rows);
-  }
-  return {};
-}
-
 // Trees are grown where the caller wants them, or leaves them open and the table can say what they
 // are worth.
-void settle_trees(const TrainOptions& options, const Split& rows, Prepared& p) {
-  const std::string why_not = no_trees_for(p.schema.label, rows.train.size(), p.many_rows);
+void settle_trees(const TrainOptions& options, Problem& p) {
+  const std::string why_not = TreeLearner().obstacle(p);
   if (options.trees > 0 && !why_not.empty())
     throw Error(ErrorKind::argument,
                 fmt::format("trees: {}: {}; set trees to 0", options.trees, why_not));
-  p.chooses_mixing_weight = options.tree_share < 0 && !rows.valid.empty();
-  if (options.trees < 0 && why_not.empty() && !rows.valid.empty() &&
+  p.open.mixing_weight = options.tree_share < 0 && p.valid.num_rows > 0;
+  if (options.trees < 0 && why_not.empty() && p.valid.num_rows > 0 &&
       asks_the_data(options.architecture)) {
     TrainOptions settled = *p.options;
     settled.trees = kMaxTrees;
@@ -179,7 +165,7 @@ void settle_trees(const TrainOptions& options, const Split& rows, Prepared& p) {
 
 // All that follows from the settled options: the caller's are out of sight.
 void fit(const Source& source, const TableShare& share, const Split& rows,
-         const TrainControl& control, Prepared& p) {
+         const TrainControl& control, Problem& p) {
   p.architecture = parse_architecture(p.options->architecture);
   fit_keypoints(keypoint_plan(p.options, p.architecture), source.table, share, rows.train,
                 p.schema.features);
@@ -201,8 +187,8 @@ std::vector<std::string> chosen_of(const TrainOptions& given, const TrainOptions
 }
 
 // Of a table whose columns beside the features are whole.
-Prepared prepare_share(const Source& source, const TableShare& share, const TrainOptions& options,
-                       const TrainControl& control) {
+Problem pose_share(const Source& source, const TableShare& share, const TrainOptions& options,
+                   const TrainControl& control) {
   const Table& table = source.table;
   Schema schema{
       .features = {}, .label = build_label(table, options), .beside = side_columns(options)};
@@ -213,19 +199,19 @@ Prepared prepare_share(const Source& source, const TableShare& share, const Trai
   schema.features =
       build_features(table, share, options, directions_of(table, options, schema.label), rows.train,
                      [&](const std::string& m) { warn(control, m); });
-  const bool is_split_off = control.valid == nullptr && source.rows == nullptr;
+  const bool is_given = control.valid != nullptr || source.rows != nullptr;
   const Validation validation = rows.valid.empty() ? Validation::none
-                                : is_split_off     ? Validation::split_off
-                                                   : Validation::given;
-  Prepared p{
+                                : is_given         ? Validation::given
+                                                   : Validation::split_off;
+  Problem p{
       .options = settle(options, schema.label, schema.features, rows.train.size(), validation),
       .schema = std::move(schema),
-      .valid_is_split_off = is_split_off,
-      .finds_interactions = asks_the_data(options.architecture),
+      .validation = validation,
+      .open = {.pairs = asks_the_data(options.architecture)},
       .many_rows = source.many_rows};
-  p.chosen = chosen_of(options, *p.options);
-  settle_trees(options, rows, p);
+  p.open.options = chosen_of(options, *p.options);
   fit(source, share, rows, control, p);
+  settle_trees(options, p);
   warn_of_close_labels(p.schema.label, control);
   return p;
 }
@@ -243,7 +229,7 @@ Split split_rows(const Source& source, const Label& label, const TrainOptions& o
   return {.train = std::move(rows), .valid = usable_rows(label, *control.valid, options, control)};
 }
 
-Prepared prepare(const Source& source, const TrainOptions& options, const TrainControl& control) {
+Problem pose(const Source& source, const TrainOptions& options, const TrainControl& control) {
   validate(options);
   std::vector<std::string> in_full{options.label};
   for (const auto& [role, name] : side_columns(options)) in_full.push_back(name);
@@ -251,11 +237,11 @@ Prepared prepare(const Source& source, const TrainOptions& options, const TrainC
   if (ranks == nullptr) {
     Table unused{.num_rows = source.table.num_rows};
     const TableShare share = share_of(nullptr, source.many_rows, in_full, unused);
-    return prepare_share(source, share, options, control);
+    return pose_share(source, share, options, control);
   }
   Table own = source.owned != nullptr ? std::move(*source.owned) : borrowed(source.table);
   const TableShare share = share_of(ranks, source.many_rows, in_full, own);
-  return prepare_share(
+  return pose_share(
       {.table = own, .owned = &own, .rows = source.rows, .many_rows = source.many_rows}, share,
       options, control);
 }

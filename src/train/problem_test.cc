@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/prepare.h"
+#include "train/problem.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
