@@ -115,7 +115,7 @@ class Questions {
 
   template <class IsAbove>
   std::optional<Answer> of_category(std::size_t num_codes, const IsAbove& is_above) {
-    std::vector<std::uint32_t> set((num_codes + 31) / 32);
+    std::vector<std::uint32_t> set(words_of_set(num_codes));
     std::size_t size = 0;
     for (std::size_t code = 0; code < num_codes; ++code) {
       if (!is_above(static_cast<float>(code))) continue;
@@ -189,6 +189,17 @@ bool goes_right(const DecisionForest& forest, const DecisionSplit& split, const 
   if (feature != nullptr && feature->kind == FeatureKind::category)
     return forest.has(split.set, static_cast<std::size_t>(value));
   return std::isnan(value) ? split.missing_right : value >= split.threshold;
+}
+
+float threshold_above(const Feature& feature, float position) {
+  const bool falls = feature.monotonicity == Monotonicity::decreasing;
+  std::int64_t low = rank_of(feature.keypoints.front()), high = rank_of(feature.keypoints.back());
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    const bool is_above = encode_cell(feature, of_rank(middle)) > position;
+    (is_above != falls ? high : low) = middle;
+  }
+  return of_rank(high);
 }
 
 float evaluate(const DecisionForest& forest, const Schema& schema, std::span<const float> cells,

@@ -45,6 +45,9 @@ struct DecisionTree {
   friend bool operator==(const DecisionTree&, const DecisionTree&) = default;
 };
 
+/// Words of a set of so many codes.
+inline constexpr std::size_t words_of_set(std::size_t codes) { return (codes + 31) / 32; }
+
 struct DecisionForest {
   std::vector<DecisionTree> trees;
   /// The sets of categories, 32 codes a word: bit c % 32 of sets[split.set + c / 32] is whether code
@@ -62,6 +65,11 @@ struct DecisionForest {
 /// it. `feature` is null for the level.
 bool goes_right(const DecisionForest& forest, const DecisionSplit& split, const Feature* feature,
                 float value);
+
+/// The threshold that divides the values of a number or an ordered feature where encode_cell passes a
+/// position, which lies from that of the lowest end to before that of the highest end: all values on
+/// one side of the threshold have larger positions, and no others have.
+float threshold_above(const Feature& feature, float position);
 
 /// The output for one row, split by split: the reference for all faster ways. cells: one for each
 /// feature, or more.
