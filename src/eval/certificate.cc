@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kMaxCulprits = 20;
 
 void check_member(const ModelData& model, std::size_t m, Certificate& certificate) {
-  const Network& network = model.members[m];
+  const Network& network = model.members[m].network();
   const std::string member = model.members.size() > 1 ? fmt::format("network {}, ", m + 1) : "";
   const auto layer_name = [&](int l) {
     const LayerSpec& spec = network.architecture().layers[static_cast<std::size_t>(l)];

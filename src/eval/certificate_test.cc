@@ -25,7 +25,7 @@ constexpr std::size_t kPairs = effort(80'000, 2'000);
 // The evaluation of training: the same network in plain float32.
 RowFunction plain_function(const Model& model) {
   struct State {
-    explicit State(const Model& m) : model(m), scratch(m.data().members[0]) {}
+    explicit State(const Model& m) : model(m), scratch(m.data().members[0].network()) {}
     Model model;
     Network::Scratch scratch;
   };
@@ -43,7 +43,7 @@ RowFunction plain_function(const Model& model) {
         for (std::size_t i = 0; i < row.size(); ++i)
           state->scratch.input()[i * kTile + r] = static_cast<float>(row[i]);
       }
-      const float* result = state->model.data().members[0].forward(state->scratch);
+      const float* result = state->model.data().members[0].network().forward(state->scratch);
       std::copy_n(result, count, out.data() + at);
     }
   };

@@ -163,7 +163,8 @@ std::string print_scores(const Program& program) {
   const auto add_score = [&](std::size_t s, std::size_t output) {
     text += fmt::format("  scores[{}] = score_of({}, {}, sums[{}] / {}, row_offset);\n", s,
                         double_literal(program.scores[s].offset),
-                        double_literal(program.scores[s].scale), output, program.members.size());
+                        double_literal(program.scores[s].scale), output,
+                        double_literal(program.total_weight()));
   };
   if (program.levels.empty()) {
     text += "  run_members(encoded, sums);\n";
@@ -340,7 +341,7 @@ HeaderText print_header(const Program& program, const Schema& schema, const Head
   std::string members;
   std::size_t stack = 0;
   for (std::size_t m = 0; m < program.members.size(); ++m) {
-    const MemberText member = print_member(m, program.members[m], numbers);
+    const MemberText member = print_member(m, program.members[m], program.weights[m], numbers);
     members += member.text;
     stack += member.stack_bytes;
   }

@@ -147,11 +147,12 @@ Value scalar(OnnxGraph& graph, double value) { return graph.doubles({&value, 1},
 // The mean of the members, [rows][outputs] in double.
 Value mean_of_members(OnnxGraph& graph, const Program& program, const Value& inputs) {
   Value sum;
-  for (const std::vector<Step>& steps : program.members) {
-    const Value own = graph.cast(add_member(graph, steps, inputs), Type::float64);
+  for (std::size_t m = 0; m < program.members.size(); ++m) {
+    Value own = graph.cast(add_member(graph, program.members[m], inputs), Type::float64);
+    if (program.weights[m] != 1) own = graph.apply("Mul", {own, scalar(graph, program.weights[m])});
     sum = sum.empty() ? own : graph.apply("Add", {sum, own});
   }
-  return graph.apply("Div", {sum, scalar(graph, static_cast<double>(program.members.size()))});
+  return graph.apply("Div", {sum, scalar(graph, program.total_weight())});
 }
 
 // The same with levels, [rows][levels]: all rows with the first level, then all with the second, ...

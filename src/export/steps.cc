@@ -40,13 +40,14 @@ class StepPrinter {
     ++step_;
   }
 
-  MemberText result() const {
+  MemberText result(float weight) const {
+    const std::string factor = weight == 1 ? "" : double_literal(weight) + " * ";
     std::string sums;
     std::string buffers;
     for (const char* name : {"a", "b"})
       buffers += fmt::format("  alignas(64) float {}[{}];\n", name, widest_);
     for (std::size_t s = 0; s < width_; ++s)
-      sums += fmt::format("  sums[{0}] += static_cast<double>({1}[{0}]);\n", s, in_);
+      sums += fmt::format("  sums[{0}] += {2}static_cast<double>({1}[{0}]);\n", s, in_, factor);
     if (step_ == 1) sums += "  static_cast<void>(b);\n";
     return {
         fmt::format("{}ESPALIER_EXPORT_INLINE void member_{}(const float* encoded, double* sums) "
@@ -236,10 +237,11 @@ class StepPrinter {
 
 }  // namespace
 
-MemberText print_member(std::size_t member, const std::vector<Step>& steps, Numbers& numbers) {
+MemberText print_member(std::size_t member, const std::vector<Step>& steps, float weight,
+                        Numbers& numbers) {
   StepPrinter printer(member, numbers);
   for (const Step& step : steps) printer.print(step);
-  return printer.result();
+  return printer.result(weight);
 }
 
 }  // namespace espalier

@@ -16,6 +16,7 @@ struct MemberText {
   std::size_t stack_bytes = 0;  // of the two arrays
 };
 
-MemberText print_member(std::size_t member, const std::vector<Step>& steps, Numbers& numbers);
+MemberText print_member(std::size_t member, const std::vector<Step>& steps, float weight,
+                        Numbers& numbers);
 
 }  // namespace espalier

@@ -169,7 +169,7 @@ TEST(Anatomy, IsEnoughToComputeEveryNetwork) {
       std::vector<double> wires(cells.begin(), cells.end());
       wires.insert(wires.end(), row.begin() + std::ssize(cells), row.end());
       for (std::size_t m = 0; m < opened.networks.size(); ++m) {
-        const double wanted = model.data().members[m].evaluate(row)[0];
+        const double wanted = model.data().members[m].network().evaluate(row)[0];
         ASSERT_NEAR(by_hand(opened.networks[m], wires)[0], wanted, 1e-3 * (1 + std::abs(wanted)))
             << "seed " << seed << ": " << model.architecture();
       }
@@ -206,8 +206,9 @@ TEST(Anatomy, NamesWiresByTheFeatureThatTheyCarry) {
   auto data = std::make_shared<ModelData>();
   data->schema = schema;
   data->training_json = "{}";
-  data->members.emplace_back(parse_architecture("cal(2) gather(1,0) lin(3) lin(1)"),
-                             input_wires(schema), MonotoneCalibrators::required, Random(1));
+  data->members.emplace_back(Network(parse_architecture("cal(2) gather(1,0) lin(3) lin(1)"),
+                                     input_wires(schema), MonotoneCalibrators::required,
+                                     Random(1)));
   const Anatomy opened = anatomy(Model(std::move(data)));
   const std::vector<LayerAnatomy>& layers = opened.networks.front().layers;
   EXPECT_EQ(layers[0].inputs[0].name, "age");

@@ -7,7 +7,7 @@
 
 #include "constraints/orders.h"
 #include "core/float_rank.h"
-#include "data/encode.h"
+#include "encode/encode.h"
 
 namespace espalier {
 

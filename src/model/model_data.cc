@@ -30,10 +30,14 @@ MemberCounts count_members(const ModelData& model) {
   using enum LayerKind;
   constexpr LayerKind kForest[] = {gather, cal, tree, sum};
   MemberCounts counts;
-  for (const Network& member : model.members) {
-    const std::vector<LayerSpec>& layers = member.architecture().layers;
+  for (const Member& member : model.members) {
+    if (!member.is_network()) {
+      counts.trees += static_cast<int>(member.forest().trees.size());
+      continue;
+    }
+    const std::vector<LayerSpec>& layers = member.network().architecture().layers;
     if (std::ranges::equal(layers, kForest, {}, &LayerSpec::kind)) {
-      counts.trees += member.layer(2).num_outputs();
+      counts.trees += member.network().layer(2).num_outputs();
     } else {
       ++counts.networks;
     }

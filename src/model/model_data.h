@@ -2,7 +2,10 @@
 // What a Model holds.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/thread_pool.h"
@@ -10,15 +13,33 @@
 #include "espalier/choices.h"
 #include "espalier/schema.h"
 #include "espalier/version.h"
+#include "model/forest.h"
 #include "model/network.h"
 
 namespace espalier {
 
-/// score = offset + scale * mean of the members' outputs, see Label.
+/// One of the fitted functions that a model averages.
+struct Member {
+  Member(Network network, float own_weight = 1) : fitted(std::move(network)), weight(own_weight) {}
+  Member(DecisionForest forest, float own_weight = 1)
+      : fitted(std::move(forest)), weight(own_weight) {}
+
+  bool is_network() const { return std::holds_alternative<Network>(fitted); }
+  Network& network() { return std::get<Network>(fitted); }
+  const Network& network() const { return std::get<Network>(fitted); }
+  const DecisionForest& forest() const { return std::get<DecisionForest>(fitted); }
+
+  std::variant<Network, DecisionForest> fitted;
+  float weight;  // in the mean; finite, above 0
+};
+
+/// score = offset + scale * mean of the members' outputs, see Label. The mean is, in double,
+///   (0 + weight 0 * output 0 + weight 1 * output 1 + ...) / (0 + weight 0 + weight 1 + ...)
+/// Each product of a float weight and a float output is exact.
 struct ModelData {
   Schema schema;
   MonotoneCalibrators calibrators = MonotoneCalibrators::required;
-  std::vector<Network> members;
+  std::vector<Member> members;
   std::string training_json;       // an object
   std::string version = kVersion;  // of the library that trained it
 };

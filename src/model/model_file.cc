@@ -31,8 +31,8 @@ Json header_of(const ModelData& model) {
   put_columns(model.schema, header);
   header["monotone_calibrators"] = to_word(model.calibrators);
   header["architectures"] = Json::array();
-  for (const Network& member : model.members)
-    header["architectures"].push_back(to_string(member.architecture()));
+  for (const Member& member : model.members)
+    header["architectures"].push_back(to_string(member.network().architecture()));
   header["training"] = Json::parse(model.training_json);
   put_pairs_and_roles(model.schema, header);
   return header;
@@ -78,7 +78,7 @@ void require_inequalities(const Reader& reader, const ModelData& model) {
   for (std::size_t m = 0; m < model.members.size(); ++m) {
     int layer = 0;
     check_network(
-        model.members[m],
+        model.members[m].network(),
         [&](const std::string& culprit) {
           reader.fail(fmt::format("it is not monotone: network {}, layer {}: {}", m + 1, layer + 1,
                                   culprit));
@@ -101,7 +101,8 @@ void require_finite_scores(const ModelData& model,
                            const std::function<void(const std::string&)>& fail) {
   const Label& label = model.schema.label;
   double largest = 0;
-  for (const Network& member : model.members) largest = std::max(largest, largest_output(member));
+  for (const Member& member : model.members)
+    largest = std::max(largest, largest_output(member.network()));
   double offset = 0;
   for (const double own : label.offsets) offset = std::max(offset, std::abs(own));
   const double score = offset + label.scale * largest;
@@ -114,9 +115,9 @@ std::string format_model(const ModelData& model) {
   std::string out(kMagic);
   put(out, format_of(model.schema));
   put_text(out, header_of(model).dump());
-  for (const Network& member : model.members) {
-    put_floats(out, member.params());
-    put_floats(out, all_constants(member));
+  for (const Member& member : model.members) {
+    put_floats(out, member.network().params());
+    put_floats(out, all_constants(member.network()));
   }
   put(out, checksum(out));
   return out;

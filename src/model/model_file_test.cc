@@ -43,8 +43,10 @@ ModelData small_model() {
       .name = "label", .loss = Loss::log_loss, .classes = {"no", "yes"}, .offsets = {-1}};
   model.training_json = "{}";
   Network& network =
-      model.members.emplace_back(parse_architecture("cal(3) lin(4) cal(3) lat(2x2) lin(1)"),
-                                 input_wires(model.schema), model.calibrators, Random(1));
+      model.members
+          .emplace_back(Network(parse_architecture("cal(3) lin(4) cal(3) lat(2x2) lin(1)"),
+                                input_wires(model.schema), model.calibrators, Random(1)))
+          .network();
   Random random(2);
   for (float& p : network.params()) p = static_cast<float>(random.uniform());
   for (int l = 0; l < network.num_layers(); ++l) {
@@ -109,10 +111,10 @@ TEST(ModelFile, EveryTruncationIsRefused) {
 
 TEST(ModelFile, ABrokenInequalityIsRefusedAndNamedByVerify) {
   ModelData model = small_model();
-  const Network& network = model.members[0];
+  const Network& network = model.members[0].network();
   // The first output of the first calibrator above the second.
-  model.members[0].params()[0] = 1;
-  model.members[0].params()[1] = 0.5f;
+  model.members[0].network().params()[0] = 1;
+  model.members[0].network().params()[1] = 0.5f;
   const std::string bytes = format_model(model);
   EXPECT_THAT(error_of(bytes),
               HasSubstr("layer 1: calibrator 0: output 0 is 1, above output 1, 0.5"));
@@ -129,10 +131,10 @@ TEST(ModelFile, ABrokenInequalityIsRefusedAndNamedByVerify) {
 
 TEST(ModelFile, NumbersThatAreNotFiniteAreRefused) {
   ModelData model = small_model();
-  model.members[0].params().back() = std::numeric_limits<float>::infinity();
+  model.members[0].network().params().back() = std::numeric_limits<float>::infinity();
   EXPECT_THAT(error_of(format_model(model)), HasSubstr("not monotone"));
   model = small_model();
-  model.members[0].layer(2).constants()[0] = std::numeric_limits<float>::quiet_NaN();
+  model.members[0].network().layer(2).constants()[0] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(error_of(format_model(model)), HasSubstr("range"));
 }
 
@@ -246,7 +248,7 @@ TEST(ModelFile, AGridThatCannotBeIsRefused) {
 TEST(ModelFile, AnArchitectureThatLeavesSomethingOpenIsRefusedBeforeItIsBuilt) {
   const std::string settled =
       "cal(3) lin(4,monotone=2) cal(3) gather(2,0,1,3) lat(2x2) lin(1,monotone=1)";
-  const std::string written = to_string(small_model().members[0].architecture());
+  const std::string written = to_string(small_model().members[0].network().architecture());
   for (const char* open : {"cal(3) gather(4096x4096) lat(4096x4096) lin(1)", "cal lin(1)",
                            "cal(3) lin", "cal(3) gather lat(2x2) lin(1)", "cal(3) lat"}) {
     EXPECT_THAT(error_with(written, open), HasSubstr("leaves something open")) << open;
@@ -273,8 +275,8 @@ TEST(ModelFile, TextThatIsNotUtf8IsRefused) {
 
 TEST(ModelFile, ParametersThatCouldOverflowAreRefused) {
   ModelData model = small_model();
-  const Network& network = model.members[0];
-  model.members[0].params()[network.offset(1)] = 3e38f;
+  const Network& network = model.members[0].network();
+  model.members[0].network().params()[network.offset(1)] = 3e38f;
   EXPECT_THAT(error_of(format_model(model)), HasSubstr("layer 2: an output may reach 6e+38"));
   EXPECT_EQ(error_of(format_model(model), Inequalities::may_fail), "no error");
   EXPECT_FALSE(verify(Model(std::make_shared<const ModelData>(std::move(model)))).holds());
@@ -316,8 +318,8 @@ TEST(ModelFile, RangesThatNobodyCanDivideByAreRefused) {
   for (const auto& [lo, hi] :
        {std::pair{0.0f, 1e-45f}, {-3e38f, 3e38f}, {1.0f, 1.0f}, {1.0f, 0.0f}}) {
     ModelData model = small_model();
-    model.members[0].layer(2).constants()[0] = lo;
-    model.members[0].layer(2).constants()[1] = hi;
+    model.members[0].network().layer(2).constants()[0] = lo;
+    model.members[0].network().layer(2).constants()[1] = hi;
     EXPECT_THAT(error_of(format_model(model)), HasSubstr("range")) << lo << ':' << hi;
   }
 }
@@ -431,8 +433,8 @@ TEST(Model, ShowsAnArchitectureThatCanBeBuiltAgain) {
   EXPECT_EQ(Model(std::make_shared<const ModelData>(small_model())).architecture(),
             "cal(3) lin(4,monotone=2) cal(3) lat(2x2) lin(1)");
   model.members.clear();
-  model.members.emplace_back(parse_architecture("cal(3) gather(3x2) lat(3x2) lin(1)"),
-                             input_wires(model.schema), model.calibrators, Random(1));
+  model.members.emplace_back(Network(parse_architecture("cal(3) gather(3x2) lat(3x2) lin(1)"),
+                                     input_wires(model.schema), model.calibrators, Random(1)));
   EXPECT_EQ(Model(std::make_shared<const ModelData>(std::move(model))).architecture(),
             "cal(3) gather(3x2) lat(3x2) lin(1)");
 }

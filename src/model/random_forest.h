@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "core/random.h"
-#include "data/encode.h"
+#include "encode/encode.h"
 #include "model/forest.h"
 #include "model/leaf_orders.h"
 

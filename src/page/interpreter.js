@@ -318,6 +318,8 @@ const Interpreter = (() => {
     const numEncoded = cells.length + pairs.length;
     const inputs = numEncoded + (levels.length > 0 ? 1 : 0);
     const members = program.members.map(list => member(list, inputs));
+    const weights = floats(program.weights);
+    const totalWeight = weights.reduce((sum, weight) => sum + weight, 0);
     const numScores = program.scores.length;
     const encoded = new Float32Array(inputs);
     const sums = new Float64Array(numScores);
@@ -335,21 +337,21 @@ const Interpreter = (() => {
     const scores = row => {
       encode(row);
       sums.fill(0);
-      for (const run of members) {
+      members.forEach((run, m) => {
         if (levels.length === 0) {
           const out = run(encoded);
-          for (let s = 0; s < numScores; ++s) sums[s] += out[s];
+          for (let s = 0; s < numScores; ++s) sums[s] += weights[m] * out[s];
         }
         for (let level = 0; level < levels.length; ++level) {
           encoded[numEncoded] = levels[level];
-          sums[level] += run(encoded)[0];
+          sums[level] += weights[m] * run(encoded)[0];
         }
-      }
+      });
       const raw = program.has_offset ? row[cells.length + (program.has_exposure ? 1 : 0)] : 0;
       const offset = Number.isNaN(raw) ? 0 : clip(fround(raw), -LARGEST, LARGEST);
       return program.scores.map(
           (units, s) => fround(clip(
-              units.offset + units.scale * (sums[s] / members.length) + offset, -LARGEST,
+              units.offset + units.scale * (sums[s] / totalWeight) + offset, -LARGEST,
               LARGEST)));
     };
 

@@ -165,6 +165,7 @@ Json json_of(const Program& program) {
   return {{"cells", list_of(program.cells)},
           {"pairs", list_of(program.pairs)},
           {"members", members},
+          {"weights", base64(program.weights)},
           {"levels", base64(program.levels)},
           {"scores", scores},
           {"link", word_of(program.link)},

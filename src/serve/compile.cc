@@ -131,7 +131,10 @@ Program compile(const Model& model) {
     program.pairs.push_back(
         {pair.first.feature, pair.second.feature, pair.first.edges, pair.second.edges, pair.codes});
   }
-  for (const Network& member : model.data().members) program.members.push_back(compile(member));
+  for (const Member& member : model.data().members) {
+    program.members.push_back(compile(member.network()));
+    program.weights.push_back(member.weight);
+  }
   const Label& label = model.schema().label;
   if (const std::size_t levels = label.num_levels(); levels > 1) {
     for (std::size_t level = 0; level < levels; ++level)

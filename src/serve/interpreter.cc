@@ -78,7 +78,8 @@ const float* MemberRunner::row(float* scratch) const noexcept {
   return in;
 }
 
-Interpreter::Interpreter(Program program) : program_(std::move(program)) {
+Interpreter::Interpreter(Program program)
+    : program_(std::move(program)), total_weight_(program_.total_weight()) {
   for (std::vector<Step>& steps : program_.members) {
     members_.emplace_back(std::move(steps), program_.num_inputs());
     member_scratch_size_ = std::max(member_scratch_size_, members_.back().scratch_size());
@@ -170,10 +171,10 @@ void Interpreter::score_tile(const EncodedRows& rows, float* scratch, float* out
 float Interpreter::score(const EncodedRows& rows, std::size_t row, std::size_t s,
                          const float* outputs, std::size_t stride) const noexcept {
   double sum = 0;
-  for (std::size_t m = 0; m < members_.size(); ++m) sum += outputs[m * stride];
+  for (std::size_t m = 0; m < members_.size(); ++m)
+    sum += static_cast<double>(program_.weights[m]) * outputs[m * stride];
   const float offset = rows.offsets != nullptr ? rows.offsets[row] : 0;
-  return score_of(program_.scores[rows.level + s], sum / static_cast<double>(members_.size()),
-                  usable_offset(offset));
+  return score_of(program_.scores[rows.level + s], sum / total_weight_, usable_offset(offset));
 }
 
 }  // namespace espalier

@@ -72,6 +72,7 @@ class Interpreter {
               std::size_t stride) const noexcept;
 
   Program program_;  // without its members
+  double total_weight_;
   std::vector<MemberRunner> members_;
   // Scratch holds the encoded cells of a tile, then the outputs of the members, then what they
   // themselves need.

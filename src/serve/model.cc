@@ -133,7 +133,7 @@ const Schema& Model::schema() const noexcept { return data_->schema; }
 std::string Model::architecture() const {
   // A gather that only permutes comes back when the architecture is built again; one that chooses
   // its wires does so by the size of the lattices that read them.
-  Architecture shown = data_->members.front().architecture();
+  Architecture shown = data_->members.front().network().architecture();
   const LayerSpec* lattices = nullptr;
   for (auto layer = shown.layers.rbegin(); layer != shown.layers.rend(); ++layer) {
     if (layer->kind == LayerKind::lat) lattices = &*layer;
@@ -160,7 +160,7 @@ std::string Model::architecture() const {
 
 std::size_t Model::num_parameters() const noexcept {
   std::size_t total = 0;
-  for (const Network& member : data_->members) total += member.params().size();
+  for (const Member& member : data_->members) total += member.network().params().size();
   return total;
 }
 

@@ -43,7 +43,7 @@ double reference_score(const Model& model, std::span<const float> cells, std::si
   const std::vector<double> row = encoded_row(schema, cells, score);
   const double own = schema.beside.contains(Role::offset) ? usable_offset(cells.back()) : 0;
   double sum = 0;
-  for (const Network& member : model.data().members) sum += member.evaluate(row)[0];
+  for (const Member& member : model.data().members) sum += member.network().evaluate(row)[0];
   const double mean = sum / static_cast<double>(model.data().members.size());
   return std::clamp<double>(label.offsets[score] + own + label.scale * mean,
                             -std::numeric_limits<float>::max(), std::numeric_limits<float>::max());
@@ -138,12 +138,12 @@ TEST(Predictor, ClipsInfinitiesAndTakesNanAsMissing) {
        .words = {"red", "", "blue"},
        .shares = {1, 1, 2}}};
   data->schema.features[0].typical = 1;
-  data->members.emplace_back(parse_architecture("cal lin(1)"), input_wires(data->schema),
-                             MonotoneCalibrators::required, Random(1));
+  data->members.emplace_back(Network(parse_architecture("cal lin(1)"), input_wires(data->schema),
+                                     MonotoneCalibrators::required, Random(1)));
   const std::vector<float> params = {0.25f, 0.5f, 1,     // up
                                      0,     1,    0.5f,  // down: from the far end, then missing
                                      8,     16,   10,   20, 40, 0};
-  std::copy(params.begin(), params.end(), data->members[0].params().begin());
+  std::copy(params.begin(), params.end(), data->members[0].network().params().begin());
   const Model model((std::shared_ptr<const ModelData>(data)));
   const Predictor predictor(model);
   Predictor::Scratch scratch(predictor);
@@ -174,8 +174,8 @@ TEST(Predictor, FindsTheCodesThatATableGets) {
                             .words = {"1", "2.0", "NA"},
                             .shares = {1, 1, 2},
                             .not_missing = {"NA"}}};
-  data->members.emplace_back(parse_architecture("lin(1)"), input_wires(data->schema),
-                             MonotoneCalibrators::required, Random(1));
+  data->members.emplace_back(Network(parse_architecture("lin(1)"), input_wires(data->schema),
+                                     MonotoneCalibrators::required, Random(1)));
   const Model model((std::shared_ptr<const ModelData>(data)));
   const Predictor predictor(model);
   const char* words[] = {"1", "1.0", "2", "2.0", "NA", "na", "3", "", "01"};

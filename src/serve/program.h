@@ -14,7 +14,8 @@
 //               is one more encoded cell, the last; each gives one score. Else all are given at once
 //   members     each runs its steps in turn on the encoded cells; a step reads the wires (the
 //               values) of the step before it, and the last one leaves a wire per score
-//   mean        of score s, in double: (0 + member 0 + member 1 + ...) / number of members
+//   mean        of score s, in double: (0 + weight 0 * member 0 + weight 1 * member 1 + ...) /
+//               (0 + weight 0 + weight 1 + ...); weights are floats, so each product is exact
 //   score       float(offset + scale * mean + the row's offset), in double from left to right,
 //               rounded once: ScoreUnits, scale > 0
 //   prediction  of the scores, by the link: objective/link.h, which also says what any float counts as
@@ -27,6 +28,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <variant>
 #include <vector>
 
@@ -187,6 +189,7 @@ struct Program {
   std::vector<Cell> cells;                 // of a row, in order
   std::vector<PairCell> pairs;             // encoded behind the cells
   std::vector<std::vector<Step>> members;  // at least one, each with at least one step
+  std::vector<float> weights;              // of the members, above 0
   std::vector<float> levels;               // their positions; empty without levels
   std::vector<ScoreUnits> scores;          // with levels, one for each
   Link link = Link::identity;
@@ -199,6 +202,7 @@ struct Program {
   std::size_t num_encoded() const { return cells.size() + pairs.size(); }
   std::size_t num_inputs() const { return num_encoded() + (levels.empty() ? 0 : 1); }
   std::size_t num_scores() const { return scores.size(); }
+  double total_weight() const { return std::accumulate(weights.begin(), weights.end(), 0.0); }
 };
 
 }  // namespace espalier

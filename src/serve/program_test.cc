@@ -244,21 +244,25 @@ Wires run_by_hand(const Program& program, const float* row, Output output) {
   const double offset =
       std::isnan(raw_offset) ? 0 : std::min(std::max(-kLargest, raw_offset), kLargest);
   std::vector<double> sums(program.num_scores());
-  for (const std::vector<Step>& steps : program.members) {
+  double total = 0;
+  for (std::size_t m = 0; m < program.members.size(); ++m) {
+    const std::vector<Step>& steps = program.members[m];
+    const double weight = program.weights[m];
+    total += weight;
     if (program.levels.empty()) {
       const Wires wires = run_steps(steps, encoded);
       EXPECT_EQ(wires.size(), program.num_scores());
-      for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += wires.at(s);
+      for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += weight * wires.at(s);
     }
     for (std::size_t level = 0; level < program.levels.size(); ++level) {
       Wires with_level = encoded;
       with_level.push_back(program.levels[level]);
-      sums[level] += run_steps(steps, with_level).at(0);
+      sums[level] += weight * run_steps(steps, with_level).at(0);
     }
   }
   Wires result;
   for (std::size_t s = 0; s < sums.size(); ++s) {
-    const double mean = sums[s] / static_cast<double>(program.members.size());
+    const double mean = sums[s] / total;
     const ScoreUnits& units = program.scores[s];
     const auto score = static_cast<float>(units.offset + units.scale * mean + offset);
     result.push_back(output == Output::score ? score : linked(program, score, exposure));
@@ -296,8 +300,11 @@ TEST(Program, ItsFormulasGiveTheBitsOfTheInterpreter) {
   for (std::uint64_t seed = 1; seed <= effort(150u, 30u); ++seed) {
     Random random(seed);
     const Model model = random_model(random);
-    expect_bits_by_hand(compile(model), random_rows(model.schema(), 100, random),
-                        model.architecture());
+    Program program = compile(model);
+    for (float& weight : program.weights) {
+      if (seed % 2 == 0) weight = static_cast<float>(0.01 + random.uniform());
+    }
+    expect_bits_by_hand(program, random_rows(model.schema(), 100, random), model.architecture());
   }
 }
 
@@ -311,6 +318,7 @@ TEST(Program, SeveralScoresLieRowAfterRow) {
     std::erase_if(program.members, [](const std::vector<Step>& steps) {  // trees embed nothing
       return std::holds_alternative<GatherStep>(steps.front());
     });
+    program.weights.resize(program.members.size());
     for (std::vector<Step>& steps : program.members) {
       ASSERT_TRUE(std::holds_alternative<LinearStep>(steps[1]));
       steps.resize(2);

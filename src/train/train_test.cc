@@ -326,7 +326,7 @@ TEST(Train, RegularisersFlattenWhatTheyPenalise) {
   options.increasing = options.decreasing = {};
   const auto roughness = [&](const TrainOptions& o) {
     const Model model = train(table, o).model;
-    const Network& network = model.data().members[0];
+    const Network& network = model.data().members[0].network();
     double sum = 0;
     for (int u = 0; u < network.layer(1).num_units(); ++u) {
       const float* theta = network.layer_params(1);
