@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "core/math.h"
@@ -90,6 +91,24 @@ struct SyntheticRows {
     }
     data.labels.push_back(y);
     ++data.num_rows;
+  }
+
+  // Features whose values are their positions.
+  Schema schema() const {
+    Schema schema{.label = label};
+    for (std::size_t c = 0; c < data.num_features; ++c) {
+      const Wire& wire = wires[c];
+      Feature& feature = schema.features.emplace_back();
+      feature.learns_missing = wire.learns_missing;
+      if (wire.monotone) feature.monotonicity = Monotonicity::increasing;
+      for (int k = 0; k < wire.keypoints; ++k) feature.keypoints.push_back(static_cast<float>(k));
+      if (!wire.is_category()) continue;
+      feature.kind = FeatureKind::category;
+      feature.shares = wire.shares;
+      for (std::size_t code = 0; code < wire.shares.size(); ++code)
+        feature.words.push_back("w" + std::to_string(code));
+    }
+    return schema;
   }
 
   std::vector<Wire> wires;
