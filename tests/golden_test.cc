@@ -44,7 +44,7 @@ std::vector<double> reference_scores(const Model& model, const Table& table) {
       std::vector<double> row(rows.row(i), rows.row(i) + rows.num_features);
       if (label.num_levels() > 1) row.push_back(static_cast<double>(label.level_position(s)));
       double sum = 0;
-      for (const Member& member : data.members)
+      for (const ModelMember& member : data.members)
         sum += member.network().evaluate(row)[label.has_many_classes() ? s : 0];
       const double turn = label.score_direction(s) < 0 ? -1 : 1;
       scores.push_back(label.offsets[s] + rows.offset(i) +

@@ -325,8 +325,8 @@ void open_checkpoints() {
   Opened opened("checkpoint");
   Random random(6);
   Checkpoint checkpoint;
-  checkpoint.network.architecture = "cal(4) sum";
-  checkpoint.network.params.resize(1000);
+  checkpoint.architecture = "cal(4) sum";
+  checkpoint.members.push_back({.stage = MemberState::running, .bytes = std::string(4000, 'x')});
   const std::string bytes = format_checkpoint(checkpoint);
   opened.open("whole", bytes.size(), [&] { parse_checkpoint(bytes, "checkpoint"); });
   for (int i = 0; i < 200; ++i) {

@@ -22,7 +22,8 @@ constexpr float kBetween = 0.5147f;
 
 class Converter {
  public:
-  Converter(const Forest& forest, const Schema& schema) : columns_(forest.columns), schema_(schema) {}
+  Converter(const Forest& forest, const Schema& schema)
+      : columns_(forest.columns), schema_(schema) {}
 
   DecisionForest convert(std::span<const Tree> trees) {
     for (const Tree& tree : trees) {

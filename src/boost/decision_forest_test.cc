@@ -12,10 +12,10 @@
 #include <span>
 #include <vector>
 
-#include "boost/synthetic_rows.h"
-#include "core/effort.h"
 #include "core/float_rank.h"
 #include "model/leaf_orders.h"
+#include "support/effort.h"
+#include "support/synthetic_rows.h"
 
 namespace espalier {
 namespace {
@@ -122,7 +122,8 @@ TEST(DecisionForestOfBins, SwapsTheSidesOfSplitsOnDecreasingFeatures) {
   std::vector<float>& keypoints = falling.features[0].keypoints;
   for (float& x : keypoints) x = -x;
   std::ranges::reverse(keypoints);
-  const DecisionForest up = decision_forest(forest, rising), down = decision_forest(forest, falling);
+  const DecisionForest up = decision_forest(forest, rising),
+                       down = decision_forest(forest, falling);
   for (std::size_t r = 0; r < rows.data.num_rows; ++r) {
     std::vector<float> cells = cells_of(rows, r);
     const float wanted = evaluate(up, rising, cells);

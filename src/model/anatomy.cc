@@ -173,7 +173,7 @@ Anatomy anatomy(const Model& model) {
     inputs.push_back(
         {.name = name_of(pair, model.schema()), .monotone = pair.is_grid(), .pair = &pair});
   if (model.schema().label.num_levels() > 1) inputs.push_back({.name = "level", .monotone = true});
-  for (const Member& member : model.data().members) {
+  for (const ModelMember& member : model.data().members) {
     const Network& network = member.network();
     NetworkAnatomy& own = opened.networks.emplace_back();
     own.num_scores = static_cast<std::size_t>(network.num_scores());

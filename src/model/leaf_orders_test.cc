@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/effort.h"
-#include "model/random_forest.h"
+#include "support/effort.h"
+#include "support/random_forest.h"
 
 namespace espalier {
 namespace {

@@ -30,7 +30,7 @@ MemberCounts count_members(const ModelData& model) {
   using enum LayerKind;
   constexpr LayerKind kForest[] = {gather, cal, tree, sum};
   MemberCounts counts;
-  for (const Member& member : model.members) {
+  for (const ModelMember& member : model.members) {
     if (!member.is_network()) {
       counts.trees += static_cast<int>(member.forest().trees.size());
       continue;

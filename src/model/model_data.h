@@ -19,9 +19,10 @@
 namespace espalier {
 
 /// One of the fitted functions that a model averages.
-struct Member {
-  Member(Network network, float own_weight = 1) : fitted(std::move(network)), weight(own_weight) {}
-  Member(DecisionForest forest, float own_weight = 1)
+struct ModelMember {
+  ModelMember(Network network, float own_weight = 1)
+      : fitted(std::move(network)), weight(own_weight) {}
+  ModelMember(DecisionForest forest, float own_weight = 1)
       : fitted(std::move(forest)), weight(own_weight) {}
 
   bool is_network() const { return std::holds_alternative<Network>(fitted); }
@@ -39,7 +40,7 @@ struct Member {
 struct ModelData {
   Schema schema;
   MonotoneCalibrators calibrators = MonotoneCalibrators::required;
-  std::vector<Member> members;
+  std::vector<ModelMember> members;
   std::string training_json;       // an object
   std::string version = kVersion;  // of the library that trained it
 };

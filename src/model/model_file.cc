@@ -31,7 +31,7 @@ Json header_of(const ModelData& model) {
   put_columns(model.schema, header);
   header["monotone_calibrators"] = to_word(model.calibrators);
   header["architectures"] = Json::array();
-  for (const Member& member : model.members)
+  for (const ModelMember& member : model.members)
     header["architectures"].push_back(to_string(member.network().architecture()));
   header["training"] = Json::parse(model.training_json);
   put_pairs_and_roles(model.schema, header);
@@ -101,7 +101,7 @@ void require_finite_scores(const ModelData& model,
                            const std::function<void(const std::string&)>& fail) {
   const Label& label = model.schema.label;
   double largest = 0;
-  for (const Member& member : model.members)
+  for (const ModelMember& member : model.members)
     largest = std::max(largest, largest_output(member.network()));
   double offset = 0;
   for (const double own : label.offsets) offset = std::max(offset, std::abs(own));
@@ -115,7 +115,7 @@ std::string format_model(const ModelData& model) {
   std::string out(kMagic);
   put(out, format_of(model.schema));
   put_text(out, header_of(model).dump());
-  for (const Member& member : model.members) {
+  for (const ModelMember& member : model.members) {
     put_floats(out, member.network().params());
     put_floats(out, all_constants(member.network()));
   }

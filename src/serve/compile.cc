@@ -131,7 +131,7 @@ Program compile(const Model& model) {
     program.pairs.push_back(
         {pair.first.feature, pair.second.feature, pair.first.edges, pair.second.edges, pair.codes});
   }
-  for (const Member& member : model.data().members) {
+  for (const ModelMember& member : model.data().members) {
     program.members.push_back(compile(member.network()));
     program.weights.push_back(member.weight);
   }

@@ -160,7 +160,7 @@ std::string Model::architecture() const {
 
 std::size_t Model::num_parameters() const noexcept {
   std::size_t total = 0;
-  for (const Member& member : data_->members) total += member.network().params().size();
+  for (const ModelMember& member : data_->members) total += member.network().params().size();
   return total;
 }
 

@@ -43,7 +43,7 @@ struct Fit {
 };
 
 /// What a fit gives.
-struct FitResult {
+struct Member {
   Network network;
   std::vector<Epoch> history = {};  // of networks
   Epoch best = {};
@@ -63,7 +63,7 @@ class Learner {
 
   /// The same member for any number of threads and ranks and after any kill. Nothing if no member is
   /// better than a constant, or if it was stopped before there was one.
-  virtual std::optional<FitResult> fit(const Problem& problem, const Fit& fit) const = 0;
+  virtual std::optional<Member> fit(const Problem& problem, const Fit& fit) const = 0;
 };
 
 }  // namespace espalier

@@ -54,7 +54,7 @@ class Parts {
 };
 
 // A finished member in a checkpoint: a model file with one member, and how it was fitted.
-std::string format_member(const Problem& p, FitResult& member) {
+std::string format_member(const Problem& p, Member& member) {
   ModelData model{.schema = p.schema,
                   .calibrators = p.options->monotone_calibrators,
                   .members = {},
@@ -69,14 +69,13 @@ std::string format_member(const Problem& p, FitResult& member) {
   return std::move(writer.out);
 }
 
-FitResult parse_member(const std::string& bytes, const std::string& place) {
+Member parse_member(const std::string& bytes, const std::string& place) {
   Reader reader(bytes, place, "checkpoint");
   StateReader visit(reader);
   std::string model;
   visit(model, "member");
-  FitResult member{
-      .network =
-          std::move(parse_model(model, place, Inequalities::must_hold).members.front().network())};
+  Member member{.network = std::move(
+                    parse_model(model, place, Inequalities::must_hold).members.front().network())};
   visit.list(member.history, "history");
   visit_fields(member.best, visit);
   visit(member.rows, "rows");
@@ -154,7 +153,7 @@ class MemberFits {
     if (j > 0 && begin.stage != MemberState::finished && team.stop_requested()) return;
     const Stopwatch watch;
     const std::shared_ptr<const Problem> part = parts_.of(job.number, team.ranks());
-    std::optional<FitResult> member;
+    std::optional<Member> member;
     if (begin.stage == MemberState::finished) {
       if (!begin.bytes.empty()) member = parse_member(begin.bytes, run_.file.path());
       post([this, j, rows = member ? member->rows : 0] { tell(j, {rows, rows}, true); });

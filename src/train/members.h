@@ -17,7 +17,7 @@ namespace espalier {
 /// What a fit has given.
 struct FittedMember {
   int number = 1;  // of the member among those of its learner
-  FitResult member;
+  Member member;
   std::vector<float> held_out = {};  // its outputs for the rows that it has not seen
 };
 

@@ -33,7 +33,7 @@ class NetworkFit {
                  random_.split(1), BuildLimits(), score_wires(p_.schema.label)),
         objective_(p_.schema.label, p_.train) {}
 
-  std::optional<FitResult> run() {
+  std::optional<Member> run() {
     FitState earlier;
     if (fit_.state.empty()) {
       initialize(p_.train, p_.schema.label, p_.options, random_.split(2), network_,
@@ -47,10 +47,10 @@ class NetworkFit {
     Epoch best = trainer.run();
     best.member = fit_.number;
     if (best.epoch == 0) return std::nullopt;
-    return FitResult{.network = std::move(network_),
-                     .history = std::move(history_),
-                     .best = best,
-                     .rows = trainer.rows_done()};
+    return Member{.network = std::move(network_),
+                  .history = std::move(history_),
+                  .best = best,
+                  .rows = trainer.rows_done()};
   }
 
  private:
@@ -114,7 +114,7 @@ std::int64_t NetworkLearner::cost(const Problem& p) const {
   return rows * (stops_by_itself ? expected_epochs(0, *p.options, steps) : p.options->epochs);
 }
 
-std::optional<FitResult> NetworkLearner::fit(const Problem& problem, const Fit& fit) const {
+std::optional<Member> NetworkLearner::fit(const Problem& problem, const Fit& fit) const {
   return NetworkFit(problem, fit).run();
 }
 

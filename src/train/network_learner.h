@@ -10,7 +10,7 @@ class NetworkLearner : public Learner {
  public:
   std::string obstacle(const Problem& problem) const override;
   std::int64_t cost(const Problem& problem) const override;
-  std::optional<FitResult> fit(const Problem& problem, const Fit& fit) const override;
+  std::optional<Member> fit(const Problem& problem, const Fit& fit) const override;
 };
 
 }  // namespace espalier

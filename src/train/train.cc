@@ -85,7 +85,7 @@ void require_proof(const ModelData& model) {
     throw Error(ErrorKind::unsupported, "the trained parameters break an inequality: " + culprit);
   };
   check_levels(model.schema.label, fail);
-  for (const Member& member : model.members)
+  for (const ModelMember& member : model.members)
     check_network(member.network(), fail, [](int, const Check&) {});
   require_finite_scores(model, [&](const std::string& why) {
     throw Error(ErrorKind::data,

@@ -48,7 +48,7 @@ std::int64_t TreeLearner::cost(const Problem& p) const {
   return rows_of(std::min(p.options->trees, kUsualTrees), p);
 }
 
-std::optional<FitResult> TreeLearner::fit(const Problem& p, const Fit& fit) const {
+std::optional<Member> TreeLearner::fit(const Problem& p, const Fit& fit) const {
   const std::vector<Wire> wires = input_wires(p.schema);
   const Objective objective(p.schema.label, p.train);
   const TrainOptions& options = *p.options;
@@ -73,8 +73,8 @@ std::optional<FitResult> TreeLearner::fit(const Problem& p, const Fit& fit) cons
        .pool = &fit.team->pool(),
        .goes_on = goes_on});
   if (forest.trees.empty() || fit.team->stop_requested()) return std::nullopt;
-  return FitResult{.network = network_of(forest, wires, options.monotone_calibrators),
-                   .rows = rows_of(static_cast<std::int64_t>(forest.trees.size()), p)};
+  return Member{.network = network_of(forest, wires, options.monotone_calibrators),
+                .rows = rows_of(static_cast<std::int64_t>(forest.trees.size()), p)};
 }
 
 }  // namespace espalier

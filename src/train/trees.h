@@ -12,7 +12,7 @@ class TreeLearner : public Learner {
   std::string obstacle(const Problem& problem) const override;
   std::int64_t cost(const Problem& problem) const override;
   /// Nothing if no tree improves the loss of the validation rows, or if it was stopped.
-  std::optional<FitResult> fit(const Problem& problem, const Fit& fit) const override;
+  std::optional<Member> fit(const Problem& problem, const Fit& fit) const override;
 };
 
 }  // namespace espalier
