@@ -1,28 +1,45 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# What a change of the recipe does: trains variants of `espalier train` on several tables with
-# several seeds and prints their metric on held-out rows, with the difference to the first variant.
-# A seed holds out another fifth of the rows, the same for all variants, which choose nothing: the
-# rows that choose the epoch are part of the others. The test rows of the tables are not read.
+# What flags of `espalier train` change: the loss of held-out rows and CPU seconds, on several tables.
 #
-#   bench/accuracy/ablate.py '' '--ensemble 4' 'long: --epochs 40' [--tables adult,compas]
-#       [--seeds 5] [--json FILE]
+#   bench/accuracy/ablate.py --decisions [--tables adult,compas] [--seeds 5] [--jobs 2] [--json FILE]
+#   bench/accuracy/ablate.py '' '--ensemble 4' 'long: --epochs 40' ...
 #
-# Wants build/espalier (make build) and the files of the tables; bench/data/tables.py says where.
+# The first form compares the default with every decision of it switched off (DECISIONS), the second
+# form the first variant with the others. A seed holds out another fifth of the rows, the same for all
+# variants. Nothing is selected on these rows: training holds out rows of its own. The test rows of
+# the tables are not read. Prints Markdown: the loss of the first variant, and of the others the
+# paired change in percent with its standard error, each with CPU seconds of one thread.
+#
+# Needs build/espalier (make build) and the files of the tables; bench/data/tables.py says where.
 import argparse
 import concurrent.futures
 import json
 import os
 import shlex
 import statistics
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 from program import espalier, tables
 
-ALL_TABLES = "adult,bank,credit,blog,california,compas,heart,auto-mpg"
+ALL_TABLES = ("adult,bank,credit,blog,california,compas,heart,auto-mpg,bike,king_county,"
+              "credit_default,diamonds")
 HELD_OUT = 0.2
 FEW_ROWS, MORE_SEEDS = 6000, 4  # small tables say little with one split
+DECISIONS = {
+    "default": "",
+    "no pairs": "--interactions none",
+    "no trees": "--trees 0",
+    "trees alone": "--tree-share 1",
+    "half trees": "--tree-share 0.5",
+    "1 network": "--ensemble 1",
+    "no averages": "--schedule cosine",
+    "no weight decay": "--weight-decay 0",
+    "no penalty on bends": "--calibrator-hessian 0",
+}
 
 
 def hold_out(table, seed, folder):
@@ -33,67 +50,100 @@ def hold_out(table, seed, folder):
     tables.write_rows(folder / "fit.csv", [header, *fit])
 
 
-def judge(table, folder, flags, seed):
-    """(metric on the held-out rows, its name, seconds of training)"""
+def cpu_seconds_of(*arguments):
+    """Runs the program and waits; other children may run at the same time."""
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen([tables.ESPALIER, *map(str, arguments)],
+                                   stdout=subprocess.DEVNULL, stderr=errors)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            errors.seek(0)
+            sys.exit(f"espalier {shlex.join(map(str, arguments))}: {errors.read().strip()}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def evaluate(table, folder, flags, seed):
+    """(loss of the held-out rows, CPU seconds of the training)"""
     with tempfile.TemporaryDirectory() as scratch:
         model = Path(scratch) / "model.esp"
-        trained = espalier("train", folder / "fit.csv", "--config", table / "options.json",
-                           "--seed", seed, "--threads", 1, "--quiet", "-o", model, *flags)
+        seconds = cpu_seconds_of("train", folder / "fit.csv", "--config", table / "options.json",
+                                 "--seed", seed, "--threads", 1, "--quiet", "-o", model, *flags)
         held_out = espalier("evaluate", model, folder / "held_out.csv")
-    metric = "log_loss" if "log_loss" in held_out else "mse"
-    return held_out[metric], metric, trained["seconds"]
+    return held_out.get("log_loss", held_out.get("mse")), seconds
 
 
-def spread(values):
-    return statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("nan")
+def mean_and_error(values):
+    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else float("nan")
+    return statistics.mean(values), error
+
+
+def cell_of(losses, first, seconds):
+    mean, error = mean_and_error([100 * (loss / base - 1) for loss, base in zip(losses, first)])
+    change = f"{mean:+.2f} ± {error:.2f} %" if losses != first else "the same"
+    return f"{change}, {statistics.mean(seconds):.2g} s"
 
 
 def compare(table, variants, seeds, pool, scratch):
-    """A line for each variant, printed when all of its seeds are done."""
+    """What every variant gave; prints a row when all are done."""
     if len(tables.read_rows(table / "all.csv")) < FEW_ROWS:
         seeds *= MORE_SEEDS
     folders = {seed: scratch / f"{table.name}_{seed}" for seed in range(1, seeds + 1)}
     for seed, folder in folders.items():
         folder.mkdir()
         hold_out(table, seed, folder)
-    runs = {name: [pool.submit(judge, table, folder, flags, seed)
-                   for seed, folder in folders.items()] for name, flags in variants.items()}
-    base, lines = None, []
-    for name, futures in runs.items():
-        results = [future.result() for future in futures]
-        values = [value for value, _, _ in results]
-        base = base or values
-        change = [value - first for value, first in zip(values, base)]
-        line = {"table": table.name, "variant": name, "metric": results[0][1], "seeds": seeds,
-                "mean": statistics.mean(values), "change": statistics.mean(change),
-                "change_error": spread(change),
-                "seconds": statistics.median(seconds for _, _, seconds in results)}
-        print(f"{line['table']:10} {line['metric']:9}{line['mean']:11.6g} {line['change']:+11.3g} "
-              f"±{line['change_error']:9.2g} {line['seconds']:7.1f} s  {name}", flush=True)
-        lines.append(line)
-    return lines
+    futures = {name: [pool.submit(evaluate, table, folder, flags, seed)
+                      for seed, folder in folders.items()] for name, flags in variants.items()}
+    found = {}
+    for name, each in futures.items():
+        losses, seconds = zip(*(future.result() for future in each))
+        found[name] = {"losses": losses, "cpu_seconds": seconds}
+    first, *others = found.values()
+    cells = [f"{statistics.mean(first['losses']):.5g}, "
+             f"{statistics.mean(first['cpu_seconds']):.2g} s",
+             *(cell_of(each["losses"], first["losses"], each["cpu_seconds"]) for each in others)]
+    print(f"| {table.name} | {seeds} |", " | ".join(cells), "|", flush=True)
+    return found
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("variants", nargs="+", help="flags of train, after 'name:' if wanted")
+def arguments():
+    parser = argparse.ArgumentParser(description="Compares flags of train on held-out rows.")
+    parser.add_argument("variants", nargs="*", help="flags of train, after 'name:' if wanted")
+    parser.add_argument("--decisions", action="store_true",
+                        help="the default, and each of its decisions switched off")
     parser.add_argument("--tables", default=ALL_TABLES)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--json", help="where all lines go as JSON")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="trainings side by side")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="all losses and seconds")
     args = parser.parse_args()
+    if args.decisions == bool(args.variants):
+        parser.error("give either --decisions or variants")
+    return args
+
+
+def variants_of(args):
+    """{name: words of train}"""
+    if args.decisions:
+        return {name: shlex.split(flags) for name, flags in DECISIONS.items()}
     variants = {}
     for text in args.variants:
         name, _, flags = text.rpartition(": ")
         variants[name or flags or "default"] = shlex.split(flags)
-    print(f"{'table':10} {'metric':9}{'mean':>11} {'change':>11}  {'error':>9} {'time':>9}  variant")
-    lines = []
-    with (concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool,
+    return variants
+
+
+def main():
+    args = arguments()
+    variants = variants_of(args)
+    print("| dataset | seeds |", " | ".join(variants), "|\n" + "| --- " * (len(variants) + 2) + "|")
+    found = {}
+    with (concurrent.futures.ThreadPoolExecutor(args.jobs) as pool,
           tempfile.TemporaryDirectory() as scratch):
         for name in args.tables.split(","):
             table = tables.make(name, tables.ROOT / "build" / "bench" / "data")
-            lines += compare(table, variants, args.seeds, pool, Path(scratch))
-    if args.json:
-        Path(args.json).write_text(json.dumps(lines, indent=1))
+            found[name] = compare(table, variants, args.seeds, pool, Path(scratch))
+            if args.json:
+                args.json.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":
