@@ -177,13 +177,13 @@ class Structure(unittest.TestCase):
         newest = re.search(r"^## \[(\d.*?)\]", changelog, re.MULTILINE)[1]
         self.assertEqual(newest, version, f"CHANGELOG.md: {newest}, version.h: {version}")
 
-    def test_the_folder_map_of_the_readme_is_true(self):
-        named = folder_map((ROOT / "README.md").read_text())
+    def test_the_folder_map_is_true(self):
+        named = folder_map((ROOT / "CONTRIBUTING.md").read_text())
         real = {f"src/{p.name}/" for p in (ROOT / "src").iterdir() if any(p.iterdir())}
-        self.check(["README.md: no folder map"] if not named else
-                   [f"README.md: there is no {name}" for name in sorted(named)
+        self.check(["CONTRIBUTING.md: no folder map"] if not named else
+                   [f"CONTRIBUTING.md: there is no {name}" for name in sorted(named)
                     if not (ROOT / name).is_dir()] +
-                   [f"README.md: the map lacks {name}" for name in sorted(real - named)])
+                   [f"CONTRIBUTING.md: the map lacks {name}" for name in sorted(real - named)])
 
     def test_python_lines_are_at_most_100_columns(self):
         self.check(f"{self.place(path, number)}: {len(line)} columns"
@@ -199,7 +199,7 @@ class Structure(unittest.TestCase):
 
 
 def folder_map(text):
-    """The folders that open the lines of the map, the section of the README that speaks of folders.
+    """The folders that open the lines of the map, the section of CONTRIBUTING.md that lists folders.
     An indented one lies in the last one that is not indented."""
     section = re.search(r"^#+ [^\n]*\b(folders|map)\b[^\n]*\n(.*?)(?=^#+ |\Z)", text,
                         re.IGNORECASE | re.MULTILINE | re.DOTALL)
