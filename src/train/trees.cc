@@ -38,6 +38,15 @@ std::int64_t rows_of(std::int64_t trees, const Problem& p) {
                                    static_cast<double>(p.train.num_rows));
 }
 
+// Those that an earlier run of the fit has grown.
+std::vector<Tree> trees_of(const Fit& fit) {
+  if (fit.state.empty()) return {};
+  Reader reader(fit.state, fit.place, "checkpoint");
+  std::vector<Tree> trees = read_trees(reader);
+  if (reader.left() > 0) reader.fail(fmt::format("{} bytes too many", reader.left()));
+  return trees;
+}
+
 }  // namespace
 
 std::string TreeLearner::obstacle(const Problem& p) const {
@@ -52,9 +61,15 @@ std::optional<Member> TreeLearner::fit(const Problem& p, const Fit& fit) const {
   const std::vector<Wire> wires = input_wires(p.schema);
   const Objective objective(p.schema.label, p.train);
   const TrainOptions& options = *p.options;
+  const std::vector<Tree> start = trees_of(fit);
   const auto goes_on = [&](std::span<const Tree> grown) {
     const int trees = static_cast<int>(grown.size());
     fit.team->agree_on_stop();
+    if (fit.team->stop_requested() || fit.state_is_due()) {
+      std::string state;
+      put_trees(state, grown);
+      fit.keep_state(std::move(state));
+    }
     fit.report({.rows_done = rows_of(trees, p),
                 .rows_total = rows_of(std::max(trees, std::min(options.trees, kUsualTrees)), p),
                 .last = {.member = fit.number},
@@ -71,7 +86,8 @@ std::optional<Member> TreeLearner::fit(const Problem& p, const Fit& fit) const {
        .random =
            Random(options.seed).split(kTreeStream).split(static_cast<std::uint64_t>(fit.number)),
        .pool = &fit.team->pool(),
-       .goes_on = goes_on});
+       .goes_on = goes_on,
+       .start = start});
   if (forest.trees.empty() || fit.team->stop_requested()) return std::nullopt;
   return Member{.network = network_of(forest, wires, options.monotone_calibrators),
                 .rows = rows_of(static_cast<std::int64_t>(forest.trees.size()), p)};

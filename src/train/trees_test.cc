@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/file.h"
 #include "espalier/certificate.h"
 #include "espalier/metrics.h"
 #include "espalier/simulate.h"
@@ -168,7 +170,7 @@ TEST(Trees, AreRefusedWhereTheyCannotBeGrown) {
       HasSubstr("trees: 5: trees take fewer than 720 rows, times 3 quantiles, and there are 240"));
 }
 
-TEST(Trees, AreGrownAgainAfterAStop) {
+TEST(Trees, GrowOnAfterAStop) {
   const Table table = strips(500, 7);
   TrainOptions options = plain(30);
   options.ensemble = 2;
@@ -188,9 +190,67 @@ TEST(Trees, AreGrownAgainAfterAStop) {
     EXPECT_TRUE(stopped.stopped);
     EXPECT_EQ(stopped.options.trees, 0);
     EXPECT_EQ(stopped.model.num_members(), 2);
-    const TrainResult resumed =
-        train(table, options, {.checkpoint = folder.path().string(), .resume = true});
+    int least = 1000;
+    const TrainResult resumed = train(table, options,
+                                      {.progress =
+                                           [&](const Progress& progress) {
+                                             if (progress.trees > 0 && progress.member == member)
+                                               least = std::min(least, progress.trees);
+                                           },
+                                       .checkpoint = folder.path().string(),
+                                       .resume = true});
     EXPECT_EQ(resumed.model.to_bytes() == whole, true);
+    EXPECT_GT(least, 3);
+  }
+}
+
+// A run is killed while trees grow, at each of the points where a checkpoint may lie: what it leaves is
+// a copy of its folder. A resumed run grows none of the trees that are in it.
+TEST(Trees, GrowOnFromEveryPointWhereARunIsKilled) {
+  const Table table = strips(200, 7);
+  TrainOptions options = plain(effort(105, 20));
+  options.tree_rate = 0.03;
+  options.ensemble = 2;
+  options.epochs = 1;
+  options.tree_share = 0.5;
+  options.tree_leaves = 6;
+  options.threads = 1;
+  struct Point {
+    int member;
+    int trees;
+    std::string checkpoint;
+  };
+  std::vector<Point> points;
+  const TemporaryFolder folder;
+  const auto only_file = [&] { return std::filesystem::directory_iterator(folder.path())->path(); };
+  const std::string whole =
+      train(table, options,
+            {.progress =
+                 [&](const Progress& progress) {
+                   if (progress.trees == 0) return;
+                   points.push_back({progress.member, progress.trees,
+                                     std::string(read_file(only_file()).view())});
+                 },
+             .checkpoint = folder.path().string(),
+             .checkpoint_seconds = 0})
+          .model.to_bytes();
+  const std::filesystem::path name = only_file().filename();
+  ASSERT_GE(points.size(), effort<std::size_t>(200, 30));
+  for (const Point& point : points) {
+    const TemporaryFolder copy;
+    write_file_atomically(copy.path() / name, point.checkpoint);
+    int first = 0;
+    const Model resumed = train(table, options,
+                                {.progress =
+                                     [&](const Progress& progress) {
+                                       if (progress.member == point.member && first == 0)
+                                         first = progress.trees;
+                                     },
+                                 .checkpoint = copy.path().string(),
+                                 .resume = true})
+                              .model;
+    ASSERT_TRUE(resumed.to_bytes() == whole) << point.member << ", " << point.trees;
+    ASSERT_EQ(first, point.trees);
   }
 }
 
