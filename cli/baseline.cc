@@ -12,8 +12,8 @@ namespace espalier {
 void add_baseline_flag(CLI::App& app, std::string& path) {
   app.add_option(
          "--baseline", path,
-         "a CSV file: the row that is compared with, or the medians and most frequent words "
-         "of its rows (default: those of the training rows)")
+         "a CSV file to compare with: one row, or several rows whose medians and most frequent "
+         "categories count (default: those of the training data)")
       ->type_name("FILE");
 }
 

@@ -73,8 +73,8 @@ std::size_t pieces_within(std::uint64_t memory) {
 
 void add_disk_flags(CLI::App& app, DiskFlags& flags) {
   app.add_option("--cache", flags.cache,
-                 "train from disk, and keep the table in this folder for further runs; it is used "
-                 "again for as long as the files of the table do not change")
+                 "train from disk and keep the converted data in this folder; later runs use it "
+                 "as long as the data files do not change")
       ->type_name("DIR");
   const CLI::callback_t memory = [&flags](const CLI::results_t& texts) {
     flags.memory = read_memory("--memory", texts.back());
@@ -82,8 +82,8 @@ void add_disk_flags(CLI::App& app, DiskFlags& flags) {
   };
   app.add_option(
          "--memory", memory,
-         "the most memory to take, apart from that of files: 512M, 2G; trains from disk, and the "
-         "model is the same (default: in memory if the table fits into what is free)")
+         "the memory limit, such as 512M or 2G, without file caches; trains from disk, and the "
+         "model is the same (default: in memory if the data fits)")
       ->type_name("SIZE");
 }
 

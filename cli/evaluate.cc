@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier evaluate MODEL TABLE: how good the predictions on a labelled table are.
+// espalier evaluate MODEL DATA: how good the predictions on a labelled table are.
 #include <fmt/format.h>
 
 #include "commands.h"
@@ -50,7 +50,7 @@ int run(const Flags& flags) {
 Run define_evaluate(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
-  app.add_option("TABLE", flags->table, "a CSV file with the label, or - for standard input")
+  app.add_option("DATA", flags->table, "a CSV file with labels, or - for standard input")
       ->required();
   app.add_flag("--json", flags->json, "print one JSON object");
   add_table_flags(app, flags->csv);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier explain MODEL TABLE: for each row its score, that of the baseline, and the columns that
+// espalier explain MODEL DATA: for each row its score, that of the baseline, and the columns that
 // make most of the difference, with their shares.
 #include "espalier/explain.h"
 
@@ -284,38 +284,38 @@ Run define_explain(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   ExplainOptions& options = flags->options;
   app.add_option("MODEL", flags->model, "a model file")->required();
-  app.add_option("TABLE", flags->table, "a CSV file, or - for standard input")->required();
-  app.add_option("-o,--output", flags->output,
-                 "where the explanations go (default -, standard output)")
+  app.add_option("DATA", flags->table, "a CSV file, or - for standard input")->required();
+  app.add_option("-o,--output", flags->output, "the file to write (default -, standard output)")
       ->type_name("FILE");
-  add_field(app, Field{"top", "columns to name for each row", 0, 1000}, flags->top);
-  add_field(app,
-            Field{"adverse", "which side of the score is bad: columns on the other are not named"},
+  add_field(app, Field{"top", "how many features to list for each row", 0, 1000}, flags->top);
+  add_field(app, Field{"adverse", "list only features that move the score in this direction"},
             flags->adverse);
   add_baseline_flag(app, flags->baseline);
   app.add_option("--reasons", flags->reasons,
-                 "a CSV file with `column` and `reason`: the sentence that stands for each column")
+                 "a CSV file with `column` and `reason`: the text to print for each feature")
       ->type_name("FILE");
-  app.add_option("--of", options.output,
-                 "the output to explain, as predict names it (default: the middle one of quantiles "
-                 "and grades, of classes the most probable one of the row)")
+  app.add_option(
+         "--of", options.output,
+         "the output to explain, as predict names it (default: the middle quantile or grade, "
+         "or the most probable class of the row)")
       ->type_name("NAME");
-  add_list(app, "--keep", flags->keep, "columns of the table to copy before the explanation");
+  add_list(app, "--keep", flags->keep, "columns of the data to print before the explanation");
   add_field(app,
             Field{"exact_columns",
-                  "with more columns that differ from the baseline, a row is "
-                  "explained by permutations",
+                  "compute exact Shapley values for rows that differ from the baseline in at most "
+                  "this many features; sample permutations for others",
                   0, 20},
             options.exact_columns);
-  add_field(app,
-            Field{"permutations",
-                  "in pairs, the same ones for all rows; 0 chooses: 128, and fewer where more than "
-                  "100 columns differ from the baseline",
-                  0, 1e6},
-            options.permutations);
-  add_field(app, Field{"seed", "draws the permutations"}, options.seed);
+  add_field(
+      app,
+      Field{"permutations",
+            "sampled permutations, in pairs, the same for all rows; 0: 128, or fewer if more than "
+            "100 features differ from the baseline",
+            0, 1e6},
+      options.permutations);
+  add_field(app, Field{"seed", "the random seed of the permutations"}, options.seed);
   app.add_flag("--json", flags->json,
-               "print one JSON object with all shares; with -o the file is still a CSV");
+               "print one JSON object with all Shapley values; a file of -o is still a CSV");
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, options.threads);
   add_table_flags(app, flags->csv);
   return [flags] { return run(*flags); };

@@ -90,13 +90,13 @@ Run define_export(CLI::App& app) {
   app.add_option("MODEL", flags->model, "a model file")->required();
   add_required_field(
       app,
-      Field{"to", "header: C++17 that needs only its standard library; onnx: for its runtimes"},
+      Field{"to", "header: a C++17 header without dependencies; onnx: a file for ONNX runtimes"},
       flags->format);
   app.add_option("-o,--output", flags->output, "the file to write")->required();
   app.add_option("--namespace", flags->header.name_space,
-                 "of the header (default: the name of the file and _model)");
+                 "the namespace of the header (default: the file name and _model)");
   app.add_flag("--json", flags->json,
-               "print the files, and the fields of Row or the outputs, as one JSON object");
+               "print the files and the inputs or outputs as one JSON object");
   return [flags] { return run(*flags); };
 }
 

@@ -7,8 +7,8 @@
 namespace espalier {
 namespace {
 
-constexpr const char* kTableGroup = "Reading tables";
-constexpr Field kSkipLines{"skip_lines", "lines to pass over before the header or the first row", 0,
+constexpr const char* kTableGroup = "Reading data";
+constexpr Field kSkipLines{"skip_lines", "lines to skip before the header or the first row", 0,
                            1e9};
 
 char read_delimiter(const std::string& text) {
@@ -77,7 +77,7 @@ void add_table_flags(CLI::App& app, CsvOptions& csv) {
   };
   app.add_option(
          "--delimiter", delimiter,
-         "the character between cells, or tab (default: the most frequent of , ; tab | in the "
+         "the character between fields, or tab (default: the most frequent of , ; tab | in the "
          "first line)")
       ->type_name("CHAR")
       ->group(kTableGroup);
@@ -86,10 +86,9 @@ void add_table_flags(CLI::App& app, CsvOptions& csv) {
     for (const std::string& text : texts) add_missing_words(csv, text);
     return true;
   };
-  app.add_option(
-         "--missing", missing,
-         "more words that mean missing: -999,none in all columns, or, where the text has an =, "
-         "in the column before it: age=96,98; repeat it for each column")
+  app.add_option("--missing", missing,
+                 "more missing values: -999,none for all columns, or with an = for one column: "
+                 "age=96,98; may be repeated")
       ->type_name("LIST")
       ->take_all()
       ->group(kTableGroup);
@@ -97,20 +96,20 @@ void add_table_flags(CLI::App& app, CsvOptions& csv) {
 
 void add_column_flags(CLI::App& app, CsvOptions& csv) {
   add_type_flag(app, "--categorical", csv, ColumnType::category,
-                "columns to read as categories even if they look like numbers");
+                "columns to read as categorical even if they look numeric");
   add_type_flag(app, "--numerical", csv, ColumnType::number,
-                "columns that must be numbers; a cell that is not one is then an error");
+                "columns that must be numeric; any other value is an error");
   const CLI::callback_t not_missing = [&csv](const CLI::results_t& texts) {
     for (const std::string& text : texts) add_not_missing_words(csv, text);
     return true;
   };
   app.add_option("--not-missing", not_missing,
-                 "words of a column that do not mean missing there, though they usually do: "
-                 "quality=NA; repeat it for each column")
+                 "values of a column that are not missing although they usually are: "
+                 "quality=NA; may be repeated")
       ->type_name("LIST")
       ->take_all()
       ->group(kTableGroup);
-  add_list(app, "--drop", csv.drop, "columns to leave out")->group(kTableGroup);
+  add_list(app, "--drop", csv.drop, "columns to ignore")->group(kTableGroup);
 }
 
 void check_table_flags(const CsvOptions& csv) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier importance MODEL TABLE: what the columns of a model are worth on a table with labels.
+// espalier importance MODEL DATA: what the columns of a model are worth on a table with labels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -104,20 +104,22 @@ Run define_importance(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   ImportanceOptions& options = flags->options;
   app.add_option("MODEL", flags->model, "a model file")->required();
-  app.add_option("TABLE", flags->table, "a CSV file with the label, or - for standard input")
+  app.add_option("DATA", flags->table, "a CSV file with labels, or - for standard input")
       ->required();
-  add_field(app, Field{"metric", "which becomes worse when a column is shuffled"}, options.metric);
-  add_field(app, Field{"repeats", "times that each column is shuffled", 1, 1e6}, options.repeats);
-  add_field(app, Field{"shared_rows", "rows drawn for the mean shares; 0: none", 0, 1e9},
+  add_field(app, Field{"metric", "the metric that shuffling a column makes worse"}, options.metric);
+  add_field(app, Field{"repeats", "how often each column is shuffled", 1, 1e6}, options.repeats);
+  add_field(app,
+            Field{"shared_rows", "rows sampled for the mean Shapley values; 0 for none", 0, 1e9},
             options.shared_rows);
   add_field(app,
             Field{"shuffled_rows",
-                  "rows drawn to shuffle columns among; 0 chooses: all, and fewer with more than "
+                  "rows sampled for shuffling; 0: all rows, or fewer if there are more than "
                   "100 columns",
                   0, 1e9},
             options.shuffled_rows);
   add_baseline_flag(app, flags->baseline);
-  add_field(app, Field{"seed", "shuffles, and draws rows and permutations"}, options.seed);
+  add_field(app, Field{"seed", "the random seed of shuffles, samples and permutations"},
+            options.seed);
   app.add_flag("--json", flags->json, "print one JSON object");
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, options.threads);
   add_table_flags(app, flags->csv);

@@ -13,15 +13,13 @@
 #include "espalier/text.h"
 #include "espalier/version.h"
 #include "flags.h"
+#include "help.h"
 #include "output.h"
 #include "ranks.h"
 #include "signals.h"
 
 namespace espalier {
 namespace {
-
-constexpr std::size_t kHelpColumn = 28;
-constexpr std::size_t kHelpWidth = 100;
 
 struct Command {
   const char* name;
@@ -30,46 +28,17 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"train", "train a model on a table and prove that it is monotone", define_train},
-    {"tune", "search for better settings and train a model with the best", define_tune},
-    {"predict", "predict the rows of a table", define_predict},
-    {"evaluate", "judge a model on a table with labels", define_evaluate},
-    {"explain", "say why rows score as they do: the columns and their shares", define_explain},
-    {"importance", "judge the columns of a model on a table with labels", define_importance},
-    {"verify", "prove that a model is monotone: every inequality, tolerance 0", define_verify},
-    {"inspect", "show architecture, wiring, curves and parameters of a model", define_inspect},
-    {"report", "a page for people: proof, quality, curves, what-if; one HTML file", define_report},
-    {"export", "write a model as source that runs without this library", define_export},
-    {"simulate", "make up a table of loans whose true risk is known and monotone", define_simulate},
-};
-
-// Help whose descriptions are wrapped in a column of their own.
-class HelpFormatter : public CLI::Formatter {
- public:
-  HelpFormatter() {
-    column_width(kHelpColumn);
-    label("Positionals", "Arguments");
-    label("SUBCOMMAND", "COMMAND");
-    label("OPTIONS", "FLAGS");
-  }
-
-  std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    std::string text = "  " + make_option_name(option, is_positional);
-    if (!is_positional) text += make_option_opts(option);
-    if (text.size() >= kHelpColumn) text += '\n';
-    std::size_t column = text.back() == '\n' ? 0 : text.size();
-    for (const std::string& word : CLI::detail::split(make_option_desc(option), ' ')) {
-      if (column + 1 + word.size() > kHelpWidth) {
-        text += '\n';
-        column = 0;
-      }
-      const std::size_t gap = column < kHelpColumn ? kHelpColumn - column : 1;
-      text += std::string(gap, ' ') + word;
-      column += gap + word.size();
-    }
-    text += '\n';
-    return text;
-  }
+    {"train", "train a model and verify that it is monotonic", define_train},
+    {"tune", "search for better settings and train a model with the best ones", define_tune},
+    {"predict", "predict every row of a data file", define_predict},
+    {"evaluate", "compute the metrics of a model on labeled data", define_evaluate},
+    {"explain", "explain scores by Shapley values of the features", define_explain},
+    {"importance", "measure how much each feature matters on labeled data", define_importance},
+    {"verify", "verify that a model is monotonic: every inequality, tolerance 0", define_verify},
+    {"inspect", "print the architecture, curves and parameters of a model", define_inspect},
+    {"report", "write an HTML page: verification, quality, curves, what-if", define_report},
+    {"export", "write a model as a C++ header or as ONNX", define_export},
+    {"simulate", "generate synthetic loans with a known monotonic risk", define_simulate},
 };
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
@@ -121,8 +90,9 @@ int usage_error(const CLI::App& main_app, const CLI::ParseError& error) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Deep lattice networks that rise with the inputs that must raise them.", "espalier");
-  app.formatter(std::make_shared<HelpFormatter>());
+  CLI::App app("Trains models on tabular data and proves that predictions are monotonic.",
+               "espalier");
+  use_help_style(app);
   app.set_version_flag("--version", fmt::format("espalier {}", kVersion), "print the version");
   app.set_help_flag("-h,--help", "print this help");
   app.require_subcommand(1);
@@ -130,10 +100,15 @@ int run(int argc, char** argv) {
   for (const Command& command : kCommands) {
     CLI::App* const sub = app.add_subcommand(command.name, command.help)->group("Commands");
     runs[sub] = command.define(*sub);
+    if (has_rare_flags(*sub)) sub->set_help_all_flag("--help-all", "print all flags");
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
+    for (CLI::App* const sub : app.get_subcommands()) hide_rare_flags(*sub);
+    print(app.help());
+    return 0;
+  } catch (const CLI::CallForAllHelp&) {
     print(app.help());
     return 0;
   } catch (const CLI::CallForVersion& version) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier predict MODEL TABLE: a header and one line per row, the prediction last.
+// espalier predict MODEL DATA: a header and one line per row, the prediction last.
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -146,16 +146,16 @@ int run(const Flags& flags) {
 Run define_predict(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
-  app.add_option("TABLE", flags->table,
-                 "a CSV file, a folder or 'pattern*.csv' of several, or - for standard input")
+  app.add_option("DATA", flags->table,
+                 "a CSV file, a folder or 'pattern*.csv' of several files, or - for standard input")
       ->required();
-  app.add_option("-o,--output", flags->output,
-                 "where the predictions go (default -, standard output)")
+  app.add_option("-o,--output", flags->output, "the file to write (default -, standard output)")
       ->type_name("FILE");
-  app.add_flag("--raw", flags->raw, "give the score before the sigmoid or the exponential");
-  app.add_flag("--rate", flags->rate, "predict for exposure 1, without the column of the exposure");
-  add_list(app, "--keep", flags->keep, "columns of the table to copy before the prediction");
-  app.add_flag("--json", flags->json, "print one JSON object; with -o the file is still a CSV");
+  app.add_flag("--raw", flags->raw,
+               "print the score: the value before the sigmoid or the exponential");
+  app.add_flag("--rate", flags->rate, "predict for exposure 1; the data needs no exposure column");
+  add_list(app, "--keep", flags->keep, "columns of the data to print before the prediction");
+  app.add_flag("--json", flags->json, "print one JSON object; a file of -o is still a CSV");
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, flags->threads);
   add_table_flags(app, flags->csv);
   return [flags] { return run(*flags); };

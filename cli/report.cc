@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier report MODEL TABLE -o FILE: a model and a table as one page for people.
+// espalier report MODEL DATA -o FILE: a model and a table as one page for people.
 #include <fmt/format.h>
 
 #include "commands.h"
@@ -70,19 +70,20 @@ int run(Flags flags) {
 Run define_report(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
-  app.add_option("TABLE", flags->table,
-                 "a CSV file that training has not seen, with the label, or - for standard input")
+  app.add_option("DATA", flags->table,
+                 "a CSV file with labels that training has not seen, or - for standard input")
       ->required();
   app.add_option("-o,--output", flags->output, "the HTML file, or - for standard output")
       ->required()
       ->type_name("FILE");
-  app.add_option("--by", flags->options.by, "judge the groups of this column one by one")
+  app.add_option("--by", flags->options.by, "evaluate each group of this column separately")
       ->type_name("COLUMN");
-  add_field(app, Field{"pairs", "pairs of rows that the hunt tries", 0, 1e15},
+  add_field(app, Field{"pairs", "pairs of rows to predict in the counter-example search", 0, 1e15},
             flags->options.pairs);
-  add_field(app, Field{"seed", "draws pairs, resamples and rows"}, flags->options.seed);
+  add_field(app, Field{"seed", "the random seed of pairs, bootstrap samples and rows"},
+            flags->options.seed);
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, flags->options.threads);
-  app.add_flag("--json", flags->json, "print one JSON object: what was written");
+  app.add_flag("--json", flags->json, "print a summary of the page as one JSON object");
   add_table_flags(app, flags->csv);
   return [flags] { return run(*flags); };
 }

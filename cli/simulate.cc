@@ -50,11 +50,11 @@ int run(const Flags& flags) {
 
 Run define_simulate(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
-  app.add_option("-o,--output", flags->output, "where the table goes (default -, standard output)")
+  app.add_option("-o,--output", flags->output, "the file to write (default -, standard output)")
       ->type_name("FILE");
   app.add_flag("--json", flags->json,
-               "print one JSON object: the table, or, with -o, what is in the file");
-  add_fields(app, flags->options, "The table");
+               "print one JSON object: the data, or with -o a description of the file");
+  add_fields(app, flags->options, "Data");
   return [flags] { return run(*flags); };
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier train TABLE --label L: a model from a table, proved monotone before it is saved.
+// espalier train DATA --label L: a model from a table, proved monotone before it is saved.
 #include "espalier/train.h"
 
 #include <fmt/format.h>
@@ -75,15 +75,15 @@ int run(Flags& flags) {
 void add_checkpoint_flags(CLI::App& app, TrainControl& control) {
   CLI::Option* const folder =
       app.add_option("--checkpoint", control.checkpoint,
-                     "a folder to keep the state of this run in, so that it can be resumed after a "
+                     "a folder for the state of this run, so that --resume can continue it after a "
                      "crash")
           ->type_name("DIR");
   app.add_flag("--resume", control.resume,
-               "continue from the checkpoint, or begin if there is none; the model is the same as "
-               "without a crash")
+               "continue from the checkpoint, or start if there is none; the model is the same as "
+               "without the interruption")
       ->needs(folder);
   const Field seconds{"checkpoint_seconds",
-                      "at most this long from one checkpoint to the next; 0: one per step", 0, 1e6};
+                      "seconds between checkpoints; 0 writes one after every step", 0, 1e6};
   add_field(app, seconds, control.checkpoint_seconds)->needs(folder);
 }
 
@@ -91,7 +91,7 @@ void add_checkpoint_flags(CLI::App& app, TrainControl& control) {
 
 Run define_train(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
-  add_training_flags(app, flags->training, "an epoch");
+  add_training_flags(app, flags->training, "each evaluated epoch");
   add_checkpoint_flags(app, flags->control);
   add_disk_flags(app, flags->disk);
   return [flags] { return run(*flags); };

@@ -106,8 +106,8 @@ Json json_of(const std::vector<Epoch>& epochs) {
 }  // namespace
 
 void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& line) {
-  app.add_option("TABLE", flags.table,
-                 "a CSV file, a folder or 'pattern*.csv' of several, or - for standard input")
+  app.add_option("DATA", flags.table,
+                 "a CSV file, a folder or 'pattern*.csv' of several files, or - for standard input")
       ->required();
   // First, because flags are read in the order they are defined in: the others override the file.
   const CLI::callback_t config = [&flags](const CLI::results_t& texts) {
@@ -116,17 +116,18 @@ void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& 
     return true;
   };
   app.add_option("--config", config,
-                 "a JSON file of settings, named as the flags are but with _ for -")
+                 "a JSON file of settings: the names of the flags with _ instead of -")
       ->type_name("FILE");
-  app.add_option("-o,--output", flags.output,
-                 "the model file (default: the table's name with .esp, in the current folder)")
+  app.add_option(
+         "-o,--output", flags.output,
+         "the model file (default: the name of the data file with .esp, in the current folder)")
       ->type_name("FILE");
   app.add_option("--valid", flags.valid,
-                 "a table to choose the epoch on, instead of --valid-fraction")
+                 "the validation set, instead of --valid-fraction of the training data")
       ->type_name("FILE");
-  app.add_flag("--quiet", flags.quiet, "say nothing but warnings and errors");
-  app.add_flag("--verbose", flags.verbose, "print a line " + line);
-  app.add_flag("--json", flags.json, "print a summary as one JSON object on standard output");
+  app.add_flag("--quiet", flags.quiet, "print only warnings and errors");
+  app.add_flag("--verbose", flags.verbose, "print a line for " + line);
+  app.add_flag("--json", flags.json, "print a summary as one JSON object to standard output");
   add_table_flags(app, flags.csv);
   add_column_flags(app, flags.csv);
   add_fields(app, flags.options, "Training");

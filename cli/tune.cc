@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier tune TABLE --label L: a search for settings, and a model with the best of them.
+// espalier tune DATA --label L: a search for settings, and a model with the best of them.
 #include "espalier/tune.h"
 
 #include <fmt/format.h>
@@ -208,10 +208,10 @@ int run(Flags& flags) {
 Run define_tune(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("--results", flags->results,
-                 "a file for a JSON line a finished training; a search that was ended goes on from "
+                 "a file with one JSON line per finished run; an interrupted search continues from "
                  "it")
       ->type_name("FILE");
-  add_training_flags(app, flags->training, "a finished training");
+  add_training_flags(app, flags->training, "each finished run");
   add_fields(app, flags->tune, "Search");
   return [flags] { return run(*flags); };
 }

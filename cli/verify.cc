@@ -86,11 +86,11 @@ int run(Flags flags) {
 Run define_verify(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
-  add_field(app,
-            Field{"pairs", "pairs of rows to try: tree thresholds, adjacent floats, keypoints, ...",
-                  0, 1e15},
-            flags->options.pairs);
-  add_field(app, Field{"seed", "draws the pairs"}, flags->options.seed);
+  add_field(
+      app,
+      Field{"pairs", "pairs of rows to predict in the counter-example search; 0 for none", 0, 1e15},
+      flags->options.pairs);
+  add_field(app, Field{"seed", "the random seed of the pairs"}, flags->options.seed);
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, flags->options.threads);
   app.add_flag("--json", flags->json, "print the certificate as one JSON object");
   return [flags] { return run(*flags); };

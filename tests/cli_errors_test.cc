@@ -137,7 +137,7 @@ TEST_F(CliErrors, RefusesBadSettings) {
   const BadInput table[] = {
       {"", 2, {"command"}},
       {"trian loans.csv", 2, {"'trian'", "train"}},
-      {"train", 2, {"TABLE"}},
+      {"train", 2, {"DATA"}},
       {"train loans.csv", 2, {"--label"}},
       {good + "--epoch 3", 2, {"--epoch;", "--epochs"}},
       {good + "--learning_rate 3", 2, {"--learning_rate", "--learning-rate"}},
@@ -175,7 +175,7 @@ TEST_F(CliErrors, RefusesBadSettings) {
       {"simulate -o nowhere/t.csv", 1, {"nowhere"}},
       {"verify nofile.esp", 1, {"nofile.esp"}},
       {"inspect loans.csv", 1, {"loans.csv"}},
-      {"predict loans.csv", 2, {"TABLE"}},
+      {"predict loans.csv", 2, {"DATA"}},
   };
   expect_refused(table);
 }

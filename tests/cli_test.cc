@@ -418,17 +418,21 @@ TEST_F(Cli, SaysALineAnEpochOnlyIfAsked) {
 TEST_F(Cli, ExplainsItselfOnStandardOutput) {
   EXPECT_THAT(must("--version"), StartsWith("espalier "));
   EXPECT_THAT(must("--help"), HasSubstr("simulate"));
-  const std::string help = must("train --help");
-  EXPECT_THAT(help, HasSubstr("--learning-rate NUMBER"));
-  EXPECT_THAT(help, HasSubstr(fmt::format("default {}", TrainOptions().learning_rate)));
-  for (const std::string& line : lines_of(help)) EXPECT_LE(line.size(), 100U) << line;
+  const std::string help = must("train --help"), all = must("train --help-all");
+  EXPECT_THAT(help, HasSubstr("--label"));
+  EXPECT_THAT(help, HasSubstr("espalier train --help-all prints"));
+  EXPECT_THAT(help, Not(HasSubstr("--learning-rate")));
+  EXPECT_THAT(all, HasSubstr("--learning-rate NUMBER"));
+  EXPECT_THAT(all, HasSubstr(fmt::format("default {}", TrainOptions().learning_rate)));
+  for (const std::string& line : lines_of(all)) EXPECT_LE(line.size(), 100U) << line;
 }
 
 TEST_F(Cli, NoRequiredFlagHasADefault) {
   for (const char* const command : {"evaluate", "explain", "export", "importance", "inspect",
                                     "predict", "report", "simulate", "train", "tune", "verify"}) {
+    const std::string all = std::string(command) + (command[0] == 't' ? " --help-all" : " --help");
     std::string entry;  // of one flag, which may take several lines
-    for (const std::string& line : lines_of(must(std::string(command) + " --help"))) {
+    for (const std::string& line : lines_of(must(all))) {
       if (line.starts_with("  -")) entry.clear();
       entry += line;
       EXPECT_FALSE(entry.find("REQUIRED") != entry.npos && entry.find("default ") != entry.npos)

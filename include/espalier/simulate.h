@@ -35,21 +35,19 @@ template <class Options, class Visitor>
 requires std::is_same_v<std::remove_const_t<Options>, SimulateOptions>
 void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"kind",
-              "which label: loans: default, yes or no; claims: exposure, claims and their cost; "
-              "prices: the interest, whose spread grows; grades: low, moderate, high, severe"},
+              "the label: loans: default, yes or no; claims: exposure, number and cost of claims; "
+              "prices: the interest rate; grades: low, moderate, high, severe"},
         o.kind);
-  visit(Field{"rows", "how many", 1, 1e10}, o.rows);
-  visit(Field{"numbers", "number columns; the first six have names of their own", 4, 10000},
-        o.numbers);
-  visit(Field{"categories", "category columns; the first three have names of their own", 1, 10000},
-        o.categories);
-  visit(Field{"missing", "share of missing cells in the columns that may have them", 0, 0.9},
+  visit(Field{"rows", "number of rows", 1, 1e10}, o.rows);
+  visit(Field{"numbers", "number of numeric columns", 4, 10000}, o.numbers);
+  visit(Field{"categories", "number of categorical columns", 1, 10000}, o.categories);
+  visit(Field{"missing", "fraction of missing values in the columns that may have them", 0, 0.9},
         o.missing);
   visit(Field{"truth",
-              "add what the label was drawn with: true_risk, true_rate, true_median or "
+              "add the true parameter of the label: true_risk, true_rate, true_median or "
               "true_expected"},
         o.truth);
-  visit(Field{"seed", "same seed, same table"}, o.seed);
+  visit(Field{"seed", "the random seed"}, o.seed);
 }
 
 /// The risk rises with debt_ratio and late_payments and falls with income and years_employed,

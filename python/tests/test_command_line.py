@@ -132,5 +132,5 @@ def test_every_field_is_a_parameter_with_its_default(program):
                 assert params[RENAMED.get(name, name)] == default
         assert set(params) == own | {RENAMED.get(name, name) for name in fields
                                      if name not in left_out}
-    usage = run(program, "train", "--help")
+    usage = run(program, "train", "--help-all")
     assert all(f"--{name.replace('_', '-')}" in usage for name in fields)
