@@ -8,28 +8,6 @@ from pathlib import Path
 
 ROOT = Path(sys.argv.pop(1) if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
 
-# What each folder of src/ may include besides itself and include/espalier. docs/design.md says why.
-MAY_INCLUDE = {
-    "core": [],
-    "constraints": ["core"],
-    "csv": ["core"],
-    "table": ["core", "csv"],
-    "encode": ["core", "csv", "table"],
-    "simulate": ["core"],
-    "objective": ["core", "csv", "table", "encode"],
-    "layers": ["core", "constraints"],
-    "model": ["core", "encode", "constraints", "layers"],
-    "serve": ["core", "csv", "encode", "objective", "layers", "model"],
-    "export": ["core", "csv", "encode", "objective", "model", "serve"],
-    "eval": ["core", "csv", "encode", "objective", "constraints", "model", "serve"],
-    "explain": ["core", "csv", "encode", "objective", "model", "serve"],
-    "page": ["core", "csv", "encode", "objective", "model", "serve"],
-    "boost": ["core", "encode", "objective", "constraints", "layers", "model"],
-    "train": ["core", "csv", "table", "encode", "objective", "constraints", "layers", "model", "serve",
-              "eval", "boost"],
-    "c": [],
-    "search": ["core", "encode", "objective", "layers", "model", "train"],
-}
 # What the public headers that these folders see may be, directly or through others: a change of the
 # API for tables, models or options does not compile the layers again.
 MAY_SEE = {
@@ -48,6 +26,12 @@ NOISE = re.compile(
 MACHINE_PATH = re.compile(r"(?<![\w.}])/(home|root|work|workspace|Users|mnt)/\w")
 TEXT = {".h", ".cc", ".c", ".map", ".py", ".pyi", ".sh", ".md", ".txt", ".cmake", ".in", ".json", ".toml"}
 CODE = {".h", ".cc", ".c", ".map", ".py", ".pyi", ".sh", ".cmake", ".in", ".toml"}
+
+
+def may_include():
+    """{folder of src/: folders that it may include}, the table of docs/design.md."""
+    rows = re.findall(r"^\| `(\w+)` \|.*\|([^|]*)\|$", (ROOT / "docs/design.md").read_text(), re.MULTILINE)
+    return {folder: re.findall(r"`(\w+)`", allowed) for folder, allowed in rows}
 
 
 def files(*folders, suffixes=(".h", ".cc")):
@@ -101,19 +85,28 @@ class Structure(unittest.TestCase):
         return f"{path.relative_to(ROOT)}:{number}"
 
     def test_folders_include_only_what_the_table_allows(self):
+        table = may_include()
+
         def culprits():
             for path in files("src"):
                 folder = path.relative_to(ROOT / "src").parts[0]
-                if folder not in MAY_INCLUDE:
+                if folder not in table:
                     yield f"src/{folder}: not a folder of the table"
                     continue
                 for number, bracket, name in includes(path):
-                    allowed = [folder, "espalier", *MAY_INCLUDE[folder], *LIBRARIES]
+                    allowed = [folder, "espalier", *table[folder], *LIBRARIES]
                     if path.stem.endswith("_test"):
                         allowed.append("support")  # tests/support
                     if bracket == '"' and name.split("/")[0] not in allowed:
                         yield f"{self.place(path, number)}: {folder} may not include {name}"
         self.check(culprits())
+
+    def test_the_folder_table_has_no_cycles(self):
+        open_folders, table = {"support"}, may_include()
+        while ready := [f for f in table if f not in open_folders and open_folders.issuperset(table[f])]:
+            open_folders.update(ready)
+        self.check(f"src/{folder}: includes itself through others" for folder in table
+                   if folder not in open_folders)
 
     def test_a_layer_does_not_see_csv(self):
         self.check(f"{path.relative_to(ROOT)}: sees espalier/{name}"
@@ -184,6 +177,10 @@ class Structure(unittest.TestCase):
                    [f"CONTRIBUTING.md: there is no {name}" for name in sorted(named)
                     if not (ROOT / name).is_dir()] +
                    [f"CONTRIBUTING.md: the map lacks {name}" for name in sorted(real - named)])
+
+    def test_the_readme_is_short(self):
+        count = len((ROOT / "README.md").read_text().splitlines())
+        self.assertLessEqual(count, 150, f"README.md: {count} lines")
 
     def test_python_lines_are_at_most_100_columns(self):
         self.check(f"{self.place(path, number)}: {len(line)} columns"
