@@ -18,7 +18,7 @@ inline std::vector<float> predictor_rows(const Predictor& predictor, const Table
   for (std::size_t f = 0; f < features.size(); ++f) {
     const Column& column = *table.find(features[f].name);
     std::vector<float> codes;
-    for (const std::string& word : column.words) codes.push_back(predictor.code(f, word));
+    for (const std::string& word : column.categories) codes.push_back(predictor.code(f, word));
     for (std::size_t r = 0; r < rows; ++r) {
       const std::size_t i = r % table.num_rows;
       float& cell = cells[r * features.size() + f];

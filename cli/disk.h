@@ -27,8 +27,8 @@ struct TablePlace {
   std::uint64_t memory = 0;             // that training may take; 0: any
 };
 
-/// Where the table goes; makes the folder of --cache. `output` is the model, beside which a table lies
-/// that nobody keeps. Tells `say` of a choice that no flag made.
+/// Where the table goes; makes the folder of --cache. `output` is the model, beside which a table
+/// lies that nobody keeps. Tells `say` of a choice that no flag made.
 TablePlace choose_place(const DiskFlags& flags, const std::string& table, const std::string& output,
                         const std::function<void(const std::string&)>& say);
 

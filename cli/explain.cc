@@ -67,8 +67,9 @@ std::vector<std::string> read_sentences(const Model& model, const std::string& p
   std::map<std::string, std::string> by_column;
   for (std::size_t r = 0; r < table.num_rows; ++r) {
     const auto word = [r](const Column& column) {
-      const std::int32_t code = column.word_codes()[r];
-      return code == kMissingCode ? std::string() : column.words[static_cast<std::size_t>(code)];
+      const std::int32_t code = column.category_codes()[r];
+      return code == kMissingCode ? std::string()
+                                  : column.categories[static_cast<std::size_t>(code)];
     };
     const std::string name = word(columns), sentence = word(reasons);
     if (name.empty() || sentence.empty()) {
@@ -143,7 +144,8 @@ Column numbers(std::string name, const std::vector<Answer>& answers, const Value
 template <class Code>
 Column words(std::string name, std::vector<std::string> list, const std::vector<Answer>& answers,
              const Code& code) {
-  Column column{.name = std::move(name), .type = ColumnType::category, .words = std::move(list)};
+  Column column{
+      .name = std::move(name), .type = ColumnType::category, .categories = std::move(list)};
   for (const Answer& answer : answers)
     column.codes.push_back(static_cast<std::int32_t>(code(answer)));
   return column;

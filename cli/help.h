@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --help and --help-all print. `train` and `tune` have more flags than anyone reads: --help shows
-// the everyday ones.
+// What --help and --help-all print. `train` and `tune` have more flags than anyone reads: --help
+// shows the everyday ones.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // espalier inspect MODEL: a model laid open.
+#include "espalier/inspect.h"
+
 #include "commands.h"
 #include "espalier/model.h"
-#include "espalier/report.h"
 #include "files.h"
 #include "output.h"
 

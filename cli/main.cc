@@ -120,7 +120,8 @@ int run(int argc, char** argv) {
   return runs.at(app.get_subcommands().front())();
 }
 
-// What goes wrong on all ranks the first one says. One that fails alone says so itself, and ends all.
+// What goes wrong on all ranks the first one says. One that fails alone says so itself, and ends
+// all.
 constexpr std::chrono::seconds kTimeOfTheFirst{2};
 
 int fail(std::string_view message, int code) {

@@ -12,7 +12,7 @@ namespace espalier {
 namespace {
 
 // MPI counts in int.
-constexpr std::size_t kMost = std::size_t{1} << 30;
+constexpr std::size_t kMax = std::size_t{1} << 30;
 
 class MpiRanks : public Ranks {
  public:
@@ -51,7 +51,7 @@ class MpiRanks : public Ranks {
  private:
   template <class Bytes>
   static std::size_t part_of(Bytes rest) {
-    return std::min(rest.size(), kMost);
+    return std::min(rest.size(), kMax);
   }
 
   int rank_ = 0, size_ = 1;

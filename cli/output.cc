@@ -77,9 +77,9 @@ Json json_of(const Column& column) {
   for (const float number : column.values()) {
     cells.push_back(std::isnan(number) ? Json() : Json::single(number));
   }
-  for (const std::int32_t code : column.word_codes()) {
+  for (const std::int32_t code : column.category_codes()) {
     cells.push_back(code == kMissingCode ? Json()
-                                         : Json(column.words[static_cast<std::size_t>(code)]));
+                                         : Json(column.categories[static_cast<std::size_t>(code)]));
   }
   return cells;
 }
@@ -132,8 +132,10 @@ Column kept_column(const Table& table, const std::string& name) {
     throw Error(ErrorKind::data,
                 fmt::format("{}: --keep: there is no column '{}'", table.name, name));
   }
-  return {
-      .name = name, .type = ColumnType::category, .words = column->words, .codes = column->codes};
+  return {.name = name,
+          .type = ColumnType::category,
+          .categories = column->categories,
+          .codes = column->codes};
 }
 
 }  // namespace espalier

@@ -47,11 +47,12 @@ void print_json_line(const Json& json);
 /// standard output. Throws Error (file).
 void write_table(const Table& table, const std::string& path);
 
-/// The same for a table that comes in pieces: next(piece) gives the next one, false behind the last.
+/// The same for a table that comes in pieces: next(piece) gives the next one, false behind the
+/// last.
 void write_pieces(const std::function<bool(Table&)>& next, const std::string& path, int threads);
 
-/// A column that --keep copies from a table which has the text of its cells. Throws Error (data) if it
-/// is not there.
+/// A column that --keep copies from a table which has the text of its cells. Throws Error (data) if
+/// it is not there.
 Column kept_column(const Table& table, const std::string& name);
 
 }  // namespace espalier

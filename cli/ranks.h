@@ -15,8 +15,8 @@ int launched_rank();
 /// How many processes it has started; 1 if there is none.
 int launched_size();
 
-/// Joins the other processes; null if this one is alone. Throws Error (unsupported) if it is not and
-/// the program is built without MPI: each would do all the work and write the same files.
+/// Joins the other processes; null if this one is alone. Throws Error (unsupported) if it is not
+/// and the program is built without MPI: each would do all the work and write the same files.
 Ranks* join_ranks();
 
 /// At a good end: waits for the others, if this process has joined them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SIGINT and SIGTERM. A thread of its own waits for them, so that they are answered at once
-// whatever the other threads are busy with: reading, encoding, training, judging, hunting.
+// whatever the other threads are busy with: reading, encoding, training, evaluating, hunting.
 #pragma once
 
 #include <functional>

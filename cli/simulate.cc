@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier simulate: a made-up table whose true risk is known and monotone.
+// espalier simulate: a synthetic table whose true risk is known and monotone.
 #include "espalier/simulate.h"
 
 #include "commands.h"

@@ -178,8 +178,8 @@ TrainingTables read_tables(const TrainingFlags& flags, const TablePlace& place, 
   TrainingTables tables;
   std::optional<Table> share;
   if (divides_rows && flags.ranks != nullptr) {
-    share = read_csv_share(flags.table, flags.csv, place.disk.value_or(DiskFolder()), *flags.ranks,
-                           place.piece_bytes);
+    share = read_csv_of_rank(flags.table, flags.csv, place.disk.value_or(DiskFolder()),
+                             *flags.ranks, place.piece_bytes);
   }
   const auto read = [&] {
     tables.train = place.disk

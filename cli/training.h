@@ -41,12 +41,13 @@ struct TrainingFlags {
 /// `line` is what --verbose prints one line of.
 void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& line);
 
-/// Joins other ranks; names the output after the data if nobody did. Throws Error for flags that do not
-/// fit together and for a model that could not be saved. `files` has what the command writes besides.
+/// Joins other ranks; names the output after the data if nobody did. Throws Error for flags that do
+/// not fit together and for a model that could not be saved. `files` has what the command writes
+/// besides.
 void settle_training_flags(TrainingFlags& flags, CommandFiles files);
 
-/// The training rows, in memory or on disk, and those of --valid, with the same columns and types; the
-/// second is empty without --valid. Where rows are divided and many, ranks read their own.
+/// The training rows, in memory or on disk, and those of --valid, with the same columns and types;
+/// the second is empty without --valid. Where rows are divided and many, ranks read their own.
 struct TrainingTables {
   Table train;
   Table valid;

@@ -41,7 +41,7 @@ void each_layer(const Anatomy& opened, const Visitor& visit) {
 nb::list features_of(const Model& model) {
   nb::list found;
   for (const Feature& feature : model.schema().features) {
-    const nb::object words = feature.words.empty() ? nb::none() : nb::cast(feature.words);
+    const nb::object words = feature.categories.empty() ? nb::none() : nb::cast(feature.categories);
     found.append(nb::make_tuple(feature.name, to_word(feature.kind), words, feature.missing,
                                 feature.not_missing));
   }
@@ -64,7 +64,7 @@ nb::list calibrators_of(const Model& model) {
                                                   const LayerAnatomy& layer, std::size_t index,
                                                   std::size_t member) {
     for (const Curve& curve : parts.curves) {
-      const std::vector<std::string> words(curve.words.begin(), curve.words.end());
+      const std::vector<std::string> words(curve.categories.begin(), curve.categories.end());
       found.append(nb::make_tuple(
           layer.inputs[curve.wire].name, words.empty() ? to_array(curve.inputs) : nb::cast(words),
           to_array(curve.outputs), curve.missing, curve.rises, index, member));

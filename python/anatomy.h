@@ -17,7 +17,7 @@ nanobind::list layers_of(const Model& model);
 /// In the order of the fields of espalier.Calibrator; words come as a list.
 nanobind::list calibrators_of(const Model& model);
 
-/// In the order of the fields of espalier.Lattice, but with the axes of the vertices turned round.
+/// In the order of the fields of espalier.Lattice, but with the axes of the vertices negated.
 nanobind::list lattices_of(const Model& model);
 
 }  // namespace espalier

@@ -111,15 +111,15 @@ bool visit_strings(std::string_view format, const Chunk& chunk, Visit&& visit) {
 }
 
 // Gives a category column its cells, word by word.
-class WordWriter {
+class CategoryWriter {
  public:
-  explicit WordWriter(Column& column) : column_(column) { column.type = ColumnType::category; }
+  explicit CategoryWriter(Column& column) : column_(column) { column.type = ColumnType::category; }
 
   std::int32_t code_of(std::string_view word) {
     if (means_missing(word, column_.missing, column_.not_missing)) return kMissingCode;
     const auto [found, is_new] =
-        index_.try_emplace(std::string(word), static_cast<std::int32_t>(column_.words.size()));
-    if (is_new) column_.words.emplace_back(word);
+        index_.try_emplace(std::string(word), static_cast<std::int32_t>(column_.categories.size()));
+    if (is_new) column_.categories.emplace_back(word);
     return found->second;
   }
   void add(std::int32_t code) { column_.codes.push_back(code); }
@@ -135,22 +135,22 @@ class WordWriter {
 bool read_words(std::string_view format, const Chunk& chunk,
                 const std::function<void(std::string_view)>& add,
                 const std::function<void()>& add_missing) {
-  const auto rows = [&](const auto& word_at) {
+  const auto rows = [&](const auto& text_at) {
     for (std::int64_t row = 0; row < chunk.count; ++row) {
       if (chunk.is_null(row)) {
         add_missing();
       } else {
-        add(word_at(row));
+        add(text_at(row));
       }
     }
   };
   if (visit_strings(format, chunk, rows)) return true;
   return visit_numbers(format, chunk, [&](const auto& value_at) {
-    rows([&](std::int64_t row) { return number_word(value_at(row)); });
+    rows([&](std::int64_t row) { return number_text(value_at(row)); });
   });
 }
 
-bool add_dictionary_chunk(const ArrowSchema& schema, const Chunk& chunk, WordWriter& writer,
+bool add_dictionary_chunk(const ArrowSchema& schema, const Chunk& chunk, CategoryWriter& writer,
                           std::vector<std::string>& order) {
   const Chunk words{chunk.array->dictionary, chunk.array->dictionary->offset,
                     chunk.array->dictionary->length};
@@ -222,7 +222,7 @@ bool fill(const ArrowSchema& schema, const std::vector<Chunk>& chunks, bool is_c
           Column& column, std::vector<std::string>& order) {
   const std::string_view format = schema.format;
   if (schema.dictionary != nullptr || is_category || is_string(format)) {
-    WordWriter writer(column);
+    CategoryWriter writer(column);
     for (const Chunk& chunk : chunks) {
       const bool read =
           schema.dictionary != nullptr

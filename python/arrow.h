@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/column_words.h"
+#include "espalier/column_types.h"
 #include "espalier/table.h"
 
 extern "C" {
@@ -63,13 +63,13 @@ struct BorrowingTable {
 
   /// A column without cells, with its words for missing.
   Column new_column(const std::string& name) const {
-    const auto words_of = [&](const auto& words) {
+    const auto categories_of = [&](const auto& words) {
       const auto found = words.find(name);
       return found == words.end() ? std::vector<std::string>() : found->second;
     };
     Column column{.name = name};
-    column.missing = words_of(missing);
-    column.not_missing = words_of(not_missing);
+    column.missing = categories_of(missing);
+    column.not_missing = categories_of(not_missing);
     return column;
   }
 };

@@ -27,7 +27,7 @@ namespace {
 
 using Rows = nb::ndarray<const float, nb::ndim<2>, nb::device::cpu, nb::c_contig>;
 using Cells = nb::ndarray<const float, nb::ndim<1>, nb::device::cpu, nb::c_contig>;
-using Shares = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu, nb::c_contig>;
+using CategoryWeights = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu, nb::c_contig>;
 
 template <class Enum>
 Enum enum_of(const char* what, const std::string& word) {
@@ -69,7 +69,7 @@ nb::dict explain_rows(const ServedModel& served, const Rows& rows, const Cells& 
   return result;
 }
 
-std::vector<std::vector<std::size_t>> top_of_rows(const Shares& shares, std::size_t top,
+std::vector<std::vector<std::size_t>> top_of_rows(const CategoryWeights& shares, std::size_t top,
                                                   const std::string& adverse) {
   const auto side = enum_of<Adverse>("adverse", adverse);
   std::vector<std::vector<std::size_t>> rows;
@@ -99,12 +99,12 @@ nb::dict importance_of(const ServedModel& served, const BorrowingTable& table, b
   const auto wanted = enum_of<Metric>("metric", metric);
   {
     const nb::gil_scoped_release unlocked;
-    Table judged = table.table;  // its columns stay borrowed
+    Table scored = table.table;  // its columns stay borrowed
     if (!labelled) {
       const std::string& label = served.model().schema().label.name;
-      std::erase_if(judged.columns, [&](const Column& column) { return column.name == label; });
+      std::erase_if(scored.columns, [&](const Column& column) { return column.name == label; });
     }
-    found = importance(served.model(), judged,
+    found = importance(served.model(), scored,
                        {.metric = wanted,
                         .repeats = repeats,
                         .shared_rows = shared_rows,

@@ -70,9 +70,9 @@ void add_words(BorrowingTable& to, const std::string& name, const std::vector<st
       if (place == kUnknown && means_missing(word, column.missing, column.not_missing))
         place = kMissingCode;
       if (place == kUnknown) {
-        const auto next = static_cast<std::int32_t>(column.words.size());
+        const auto next = static_cast<std::int32_t>(column.categories.size());
         const auto [found, is_new] = index.try_emplace(word, next);
-        if (is_new) column.words.push_back(word);
+        if (is_new) column.categories.push_back(word);
         place = found->second;
       }
       code = place;
@@ -169,13 +169,13 @@ BorrowingTable thinned(const BorrowingTable& from, std::size_t count) {
   BorrowingTable result{.table = {.name = table.name}};
   result.table.num_rows = std::min(count, table.num_rows);
   for (const Column& column : table.columns) {
-    Column thin{.name = column.name, .type = column.type, .words = column.words};
+    Column thin{.name = column.name, .type = column.type, .categories = column.categories};
     for (std::size_t i = 0; i < result.table.num_rows; ++i) {
       const std::size_t row = i * table.num_rows / result.table.num_rows;
       if (column.type == ColumnType::number) {
         thin.numbers.push_back(column.values()[row]);
       } else {
-        thin.codes.push_back(column.word_codes()[row]);
+        thin.codes.push_back(column.category_codes()[row]);
       }
     }
     result.table.columns.push_back(std::move(thin));
@@ -197,16 +197,16 @@ void drop(BorrowingTable& from, const std::string& name) {
 bool has_missing(BorrowingTable& from, const std::string& name) {
   const Column& column = column_of(from, name);
   if (column.type == ColumnType::category)
-    return std::ranges::count(column.word_codes(), kMissingCode) > 0;
+    return std::ranges::count(column.category_codes(), kMissingCode) > 0;
   return std::ranges::any_of(column.values(), [](float value) { return std::isnan(value); });
 }
 
-// The distinct values of a column, sorted: words, or numbers, of which nothing if they are more than
-// `limit`.
+// The distinct values of a column, sorted: words, or numbers, of which nothing if they are more
+// than `limit`.
 nb::object distinct(BorrowingTable& from, const std::string& name, std::size_t limit) {
   const Column& column = column_of(from, name);
   if (column.type == ColumnType::category) {
-    std::vector<std::string> words = column.words;
+    std::vector<std::string> words = column.categories;
     std::ranges::sort(words);
     return nb::cast(words);
   }
@@ -222,7 +222,7 @@ nb::object distinct(BorrowingTable& from, const std::string& name, std::size_t l
 // pieces did not know them before it was read.
 void settle_not_missing(BorrowingTable& from, const std::string& name) {
   Column& column = column_of(from, name);
-  const std::set<std::string> words(column.words.begin(), column.words.end());
+  const std::set<std::string> words(column.categories.begin(), column.categories.end());
   std::erase_if(column.not_missing, [&](const std::string& word) { return !words.contains(word); });
   std::ranges::sort(column.not_missing);
 }
@@ -280,7 +280,7 @@ nb::dict to_dict(const Table& table) {
       if (code == kMissingCode) {
         cells.append(nb::none());
       } else {
-        cells.append(column.words[static_cast<std::size_t>(code)]);
+        cells.append(column.categories[static_cast<std::size_t>(code)]);
       }
     }
     columns[column.name.c_str()] = cells;
@@ -338,7 +338,7 @@ nb::dict simulate_loans(const nb::kwargs& wanted) {
 // A Python number takes the first of these types that holds it.
 template <class... Types>
 void define_number_word(nb::module_& m) {
-  (m.def("number_word", [](Types value) { return number_word(value); }), ...);
+  (m.def("number_word", [](Types value) { return number_text(value); }), ...);
 }
 
 }  // namespace

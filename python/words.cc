@@ -8,9 +8,9 @@
 
 namespace espalier {
 
-std::string number_word(bool value) { return value ? "True" : "False"; }
+std::string number_text(bool value) { return value ? "True" : "False"; }
 
-std::string number_word(double value) {
+std::string number_text(double value) {
   if (std::isnan(value)) return "nan";  // means missing, whatever its sign
   const double size = std::abs(value);
   if (size < 0x1p64 && size == std::floor(size))

@@ -12,11 +12,11 @@
 
 namespace espalier {
 
-std::string number_word(bool value);
-std::string number_word(double value);
+std::string number_text(bool value);
+std::string number_text(double value);
 
 template <std::integral T>
-std::string number_word(T value) {
+std::string number_text(T value) {
   return std::to_string(value);
 }
 

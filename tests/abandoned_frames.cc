@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frees the stack frames that exceptions leave behind under the address sanitizer.
 //
-// To find uses of a variable after its function has returned, the sanitizer keeps frames in a table of
-// fixed size. An exception skips the code that gives a frame back. Tests of hostile files throw tens of
-// thousands of times; once the table is full, every call in the process searches all of it, and the
-// tests take ten times as long. The sanitizer reclaims frames below the current one at the first call
-// after an exception, so this listener announces one after each test, far up the stack.
+// To find uses of a variable after its function has returned, the sanitizer keeps frames in a table
+// of fixed size. An exception skips the code that gives a frame back. Tests of hostile files throw
+// tens of thousands of times; once the table is full, every call in the process searches all of it,
+// and the tests take ten times as long. The sanitizer reclaims frames below the current one at the
+// first call after an exception, so this listener announces one after each test, far up the stack.
 #include <gtest/gtest.h>
 
 #if defined(__has_feature)

@@ -21,7 +21,7 @@ class CliSignals : public Cli {
  protected:
   CliSignals() {
     ::mkfifo(path("pipe").c_str(), 0600);
-    pipe_ = ::open(path("pipe").c_str(), O_RDWR);  // so that its readers wait for ever
+    pipe_ = ::open(path("pipe").c_str(), O_RDWR);  // so that its readers wait forever
   }
   ~CliSignals() override { ::close(pipe_); }
 

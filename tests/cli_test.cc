@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program from a made-up table to a proven model; cli_errors_test.cc has all that may go wrong.
+// The program from a synthetic table to a proven model; cli_errors_test.cc has all that may go
+// wrong.
 #include <signal.h>
 
 #define XXH_INLINE_ALL
@@ -356,9 +357,9 @@ TEST_F(Cli, ReadsFilesWithoutAHeaderAsAdultHasThem) {
       " --epochs 20 -o adult.esp" +
       layout);
   EXPECT_THAT(must("verify adult.esp"), HasSubstr("age, sex"));
-  const Json judged = must_json("evaluate adult.esp adult.test --skip-lines 1" + layout);
-  EXPECT_EQ(judged["rows"], 200);
-  EXPECT_GT(judged["auc"].get<double>(), 0.9);
+  const Json scored = must_json("evaluate adult.esp adult.test --skip-lines 1" + layout);
+  EXPECT_EQ(scored["rows"], 200);
+  EXPECT_GT(scored["auc"].get<double>(), 0.9);
 }
 
 TEST_F(Cli, WarnsOfColumnsThatSayNothing) {

@@ -15,7 +15,7 @@
 #include "espalier/predictor.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
-#include "eval/hunt.h"
+#include "eval/counter_examples.h"
 #include "export/header.h"
 #include "serve/interpreter.h"
 #include "support/compiled_header.h"
@@ -62,10 +62,10 @@ Model hostile_model(Random& random) {
   for (std::size_t i = 0; i < kHostile.size(); ++i) {
     Feature feature = random_feature(random, kHostile[i]);
     if (i % 3 == 0) {
-      feature = {.name = kHostile[i], .kind = FeatureKind::category, .words = kHostile};
+      feature = {.name = kHostile[i], .kind = FeatureKind::category, .categories = kHostile};
       feature.shares.assign(kHostile.size(), 1.0f);
       feature.pools_rare = i % 2 == 0;
-      if (feature.pools_rare) feature.words.back() = "(rare)";
+      if (feature.pools_rare) feature.categories.back() = "(rare)";
       feature.missing = {"none \"*/", "class", "9"};
       feature.not_missing = {"NA", ""};
     }
@@ -319,8 +319,8 @@ void expect_no_fall(std::size_t pairs) {
           headers.run(c, rows, output, out);
         };
       };
-      const HuntResult found =
-          hunt(cases[c].schema, make, pairs / cases.size() / 2, random.split(c), pool);
+      const CounterExamples found = find_counter_examples(
+          cases[c].schema, make, pairs / cases.size() / 2, random.split(c), pool);
       EXPECT_EQ(found.violations, 0U) << (found.culprits.empty() ? "" : found.culprits.front());
       tried += found.pairs;
     }

@@ -87,8 +87,8 @@ TEST(FloatModes, APositionLiesAmongTheKeypointsInEveryMode) {
     for (const FloatMode& mode : modes) {
       const OddFloats odd(mode);
       for (const float value : values) {
-        for (const bool turned : {false, true}) {
-          const float position = position_among(keypoints, value, turned);
+        for (const bool reversed : {false, true}) {
+          const float position = position_among(keypoints, value, reversed);
           EXPECT_TRUE(position >= 0 && position <= last) << mode.name << ": " << position;
         }
       }

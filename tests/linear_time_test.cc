@@ -107,7 +107,7 @@ TEST(LongLinearTime, InTheWordsAlsoWhereMostAreUnseen) {
     Table table = labelled(n);
     Column words{.name = "word", .type = ColumnType::category};
     for (std::size_t r = 0; r < n; ++r) {
-      words.words.push_back("w" + std::to_string(r));
+      words.categories.push_back("w" + std::to_string(r));
       words.codes.push_back(static_cast<std::int32_t>(r));
     }
     table.columns.push_back(std::move(words));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of explain, importance and report grows with the number of columns and not with its square:
-// with many columns each gets fewer samples, and with few nothing changes.
+// The time of explain, importance and report grows with the number of columns and not with its
+// square: with many columns each gets fewer samples, and with few nothing changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

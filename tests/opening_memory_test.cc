@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening an input takes no more memory than SECURITY.md promises: opening_memory(its size). A program
-// of its own, because it replaces operator new to count.
+// Opening an input takes no more memory than SECURITY.md promises: opening_memory(its size). A
+// program of its own, because it replaces operator new to count.
 #include "core/opening_memory.h"
 
 #include <malloc.h>

@@ -291,7 +291,7 @@ TEST_F(Reproduce, ReadsAdultAsItIsPublished) {
   EXPECT_EQ(data.test.num_rows, 2U);
   EXPECT_EQ(data.train.find("fnlwgt"), nullptr);
   EXPECT_THAT(data.train.find("capital-gain")->numbers, ElementsAre(2174, 0, 0));
-  EXPECT_THAT(data.test.find("income")->words, ElementsAre("<=50K", ">50K"));
+  EXPECT_THAT(data.test.find("income")->categories, ElementsAre("<=50K", ">50K"));
 }
 
 TEST_F(Reproduce, TrainsAtHomeAndTestsAbroad) {
@@ -314,18 +314,18 @@ Data numbered_rows(int train, int test) {
 }
 
 TEST(ReproduceFolds, JudgeEachRowOnceByAModelThatHasNotSeenIt) {
-  std::vector<float> judged, all(23);
+  std::vector<float> scored, all(23);
   std::iota(all.begin(), all.end(), 0.0F);
   for (const Data& fold : make_folds(numbered_rows(16, 7), 5, 3)) {
     const std::vector<float>& test = fold.test.columns[0].numbers;
-    judged.insert(judged.end(), test.begin(), test.end());
+    scored.insert(scored.end(), test.begin(), test.end());
     std::vector<float> both = fold.train.columns[0].numbers;
     both.insert(both.end(), test.begin(), test.end());
     std::ranges::sort(both);
     EXPECT_EQ(both, all);
   }
-  std::ranges::sort(judged);
-  EXPECT_EQ(judged, all);
+  std::ranges::sort(scored);
+  EXPECT_EQ(scored, all);
 }
 
 TEST(ReproduceFolds, AreDealtAgainForEachSeed) {

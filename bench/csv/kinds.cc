@@ -4,7 +4,7 @@
 //   bench_csv_kinds [MEGABYTES]
 //
 // Three tables: short numbers (counts and decimals), numbers with all digits of a float, and the
-// made-up loans, a third of whose columns are words. Before one is timed, what one thread and all
+// synthetic loans, a third of whose columns are words. Before one is timed, what one thread and all
 // of them read is compared with what was written.
 #include <fmt/format.h>
 
@@ -52,7 +52,8 @@ float draw_long(Random& random, int) { return static_cast<float>(random.uniform(
 
 std::string_view word(const Column& column, std::size_t row) {
   const std::int32_t code = column.codes[row];
-  return code == kMissingCode ? "" : std::string_view(column.words[static_cast<std::size_t>(code)]);
+  return code == kMissingCode ? ""
+                              : std::string_view(column.categories[static_cast<std::size_t>(code)]);
 }
 
 bool same_cell(const Column& a, const Column& b, std::size_t row) {

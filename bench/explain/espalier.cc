@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Microseconds a row for exact shares of the score: against the baseline of the training rows, which
-// most rows share some cells with, and against one that differs from every row in every column, so
-// that each takes 2^columns scores.
+// Microseconds a row for exact shares of the score: against the baseline of the training rows,
+// which most rows share some cells with, and against one that differs from every row in every
+// column, so that each takes 2^columns scores.
 //   bench_explain FOLDER ROWS THREADS    # the folder has model.esp
 #include <cmath>
 
@@ -17,7 +17,7 @@ std::vector<float> odd_baseline(const Service& service) {
   std::vector<float> baseline;
   for (const Feature& feature : features) {
     if (feature.kind == FeatureKind::category) {
-      baseline.push_back(static_cast<float>(feature.words.size()));
+      baseline.push_back(static_cast<float>(feature.categories.size()));
     } else {
       const float first = feature.keypoints[0], second = feature.keypoints[1];
       baseline.push_back(first + 0.123f * (second - first));

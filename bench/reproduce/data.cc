@@ -114,7 +114,7 @@ Data read_adult_abroad(const std::vector<std::string>& paths, Scale) {
   for (std::uint64_t row = 0; row < all.num_rows; ++row) {
     const std::int32_t code = country.codes.at(row);
     if (code == kMissingCode) continue;
-    const bool is_home = country.words[static_cast<std::size_t>(code)] == "United-States";
+    const bool is_home = country.categories[static_cast<std::size_t>(code)] == "United-States";
     (is_home ? home : abroad).push_back(row);
   }
   drop_column(all, "native-country");  // constant where we train

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // score = 4 p(x), with p a smooth step of a weighted mean of two curves and four interactions, most
-// of whose weight is on two that are sharp: signals that count only together, two and three of them.
-// A rater answers 16 questions, each with yes with probability p, and gives a quarter of a point for
-// each: the mean rating is 4 p and its variance p (1 - p) for one rater. Only operations that IEEE
-// 754 rounds exactly are used, so that the rows are the same everywhere.
+// of whose weight is on two that are sharp: signals that count only together, two and three of
+// them. A rater answers 16 questions, each with yes with probability p, and gives a quarter of a
+// point for each: the mean rating is 4 p and its variance p (1 - p) for one rater. Only operations
+// that IEEE 754 rounds exactly are used, so that the rows are the same everywhere.
 #include "reproduce/rater_teacher.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kSignals = 10;
-constexpr int kMostRaters = 5;
+constexpr int kMaxRaters = 5;
 constexpr int kPoints = 4;
 constexpr int kQuestions = 16;
 
@@ -31,7 +31,7 @@ double draw_signal(std::size_t index, double quality, std::mt19937_64& random) {
 }
 
 double draw_score(double p, std::mt19937_64& random) {
-  const int raters = 1 + static_cast<int>(random() % kMostRaters);
+  const int raters = 1 + static_cast<int>(random() % kMaxRaters);
   int yes = 0;
   for (int i = 0; i < kQuestions * raters; ++i) yes += uniform(random) < p ? 1 : 0;
   return static_cast<double>(kPoints * yes) / (kQuestions * raters);

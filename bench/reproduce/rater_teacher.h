@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up rater scores of the shape of the paper's Rater Score problem: ten inputs that all raise
+// Synthetic rater scores of the shape of the paper's Rater Score problem: ten inputs that all raise
 // the score, and a label that is the mean of one to five raters. What a perfect model would predict
 // is known, and so is the error that it would be left with.
 #pragma once

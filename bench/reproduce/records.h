@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a reproduction has finished, a file each in a folder beside its report, so that one that was
-// killed goes on where it stopped. A file's name is the sum of all that decides its result: program,
-// data and settings. So what another program or other data left is never taken for one's own.
+// killed goes on where it stopped. A file's name is the sum of all that decides its result:
+// program, data and settings. So what another program or other data left is never taken for one's
+// own.
 #pragma once
 
 #include <optional>
@@ -20,8 +21,8 @@ class Records {
   /// How many files there are, of whatever origin.
   std::size_t count() const;
 
-  /// The result of some work that was finished earlier. Throws Error (format) for a file that keep()
-  /// has not written.
+  /// The result of some work that was finished earlier. Throws Error (format) for a file that
+  /// keep() has not written.
   std::optional<Json> find(const Json& work) const;
 
   /// Throws Error (file).

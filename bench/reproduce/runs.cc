@@ -22,7 +22,7 @@ namespace {
 constexpr int kFolds = 5;
 constexpr std::size_t kPairs = 10000;  // tried on each of many models
 
-// What one set of settings is tuned, trained and judged on.
+// What one set of settings is tuned, trained and evaluated on.
 struct Sample {
   const Table& train;
   const Table& test;
@@ -73,20 +73,20 @@ class Runner {
     ResultRow row{.model = &model, .protocol = protocol, .tuned = tuned};
     if (protocol != Protocol::cross_validation) {
       const bool see_test = protocol == Protocol::test_selected;
-      judge({data_.train,
-             data_.test,
-             see_test ? &data_.test : nullptr,
-             data_.valid_fraction,
-             seeds_,
-             {{"protocol", to_word(protocol)}}},
-            row);
+      add_outcomes({data_.train,
+                    data_.test,
+                    see_test ? &data_.test : nullptr,
+                    data_.valid_fraction,
+                    seeds_,
+                    {{"protocol", to_word(protocol)}}},
+                   row);
       return row;
     }
     for (const std::uint64_t seed : seeds_) {
       int number = 0;
       for (const Data& fold : make_folds(data_, kFolds, seed)) {
         const Json name = {{"protocol", to_word(protocol)}, {"seed", seed}, {"fold", ++number}};
-        judge({fold.train, fold.test, nullptr, fold.valid_fraction, {seed}, name}, row);
+        add_outcomes({fold.train, fold.test, nullptr, fold.valid_fraction, {seed}, name}, row);
       }
     }
     return row;
@@ -157,7 +157,7 @@ class Runner {
     return options;
   }
 
-  void judge(const Sample& sample, ResultRow& row) const {
+  void add_outcomes(const Sample& sample, ResultRow& row) const {
     TrainOptions options = options_of(*row.model, sample);
     if (row.tuned) options = settle(options, sample, row);
     for (const std::uint64_t seed : sample.seeds) {
@@ -165,14 +165,14 @@ class Runner {
       const Json work = {{"train", settings_json(options)}, {"rows", sample.name}};
       std::optional<Json> found = records_.find(work);
       if (!found) {
-        found = json_of(train_and_judge(sample, options));
+        found = json_of(train_and_evaluate(sample, options));
         records_.keep(work, *found);
       }
       row.outcomes.push_back(outcome_from(*found));
     }
   }
 
-  static Outcome train_and_judge(const Sample& sample, const TrainOptions& options) {
+  static Outcome train_and_evaluate(const Sample& sample, const TrainOptions& options) {
     const TrainResult result = train(sample.train, options, {.valid = sample.valid});
     return {.valid = result.valid_metrics,
             .test = evaluate(result.model, sample.test).metrics,

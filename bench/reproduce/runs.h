@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training and judging the models of a table, as its protocols say.
+// Training and evaluating the models of a table, as its protocols say.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct Budget {
   bool tunes() const { return trials > 1; }
 };
 
-/// One trained model, judged.
+/// One trained model, evaluated.
 struct Outcome {
   std::vector<MetricValue> valid;  ///< empty if no rows were held out
   std::vector<MetricValue> test;

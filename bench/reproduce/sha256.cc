@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The letters of the standard: K and the first H are 32 bits of the fractions of the cube and square
-// roots of the first primes, W is the schedule of a block, a to h are what its rounds change.
+// The letters of the standard: K and the first H are 32 bits of the fractions of the cube and
+// square roots of the first primes, W is the schedule of a block, a to h are what its rounds
+// change.
 #include "reproduce/sha256.h"
 
 #include <fmt/format.h>

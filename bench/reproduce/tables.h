@@ -38,7 +38,7 @@ struct ModelSpec {
   bool constrained = true;
 };
 
-/// How models are judged.
+/// How models are evaluated.
 enum class Protocol {
   split,             ///< on the published test rows; validation rows are part of the others
   cross_validation,  ///< on each fold of all rows, again for every seed
@@ -61,7 +61,7 @@ struct Experiment {
   Metric metric;
   std::vector<Metric> also;  ///< further metrics of the test rows
   std::vector<Protocol> protocols;
-  int tune_folds;  ///< of tune; 0: held-out rows
+  int tune_folds;  ///< of tune; 0: validation rows
   std::vector<PublishedRow> rows;
   std::vector<ModelSpec> models;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The validation loss, log loss or mean squared error, against the seconds since train() was called with the table in memory:
-// its defaults, and smaller networks in a hurry.
+// The validation loss, log loss or mean squared error, against the seconds since train() was called
+// with the table in memory: its defaults, and smaller networks in a hurry.
 //   bench_time_to_quality FOLDER THREADS
 #include <chrono>
 

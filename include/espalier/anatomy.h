@@ -39,11 +39,11 @@ struct Curve {
   std::size_t wire = 0;  ///< of the layer's inputs
   /// It must rise, as the wires are turned: the outputs of a decreasing feature fall.
   bool rises = false;
-  /// Strictly increasing: of a feature in units of the table, else of the wire; of a pair its codes.
-  /// Empty for a category.
+  /// Strictly increasing: of a feature in units of the table, else of the wire; of a pair its
+  /// codes. Empty for a category.
   std::vector<float> inputs;
   /// What stands at each output, of an ordered feature or a category; else empty.
-  std::span<const std::string> words;
+  std::span<const std::string> categories;
   std::vector<float> outputs;
   std::optional<float> missing;  ///< the output of a missing cell, if one was learned
 };
@@ -102,8 +102,8 @@ struct MinMaxParts {
 
 struct ReluParts {};
 
-/// Questions and leaves, as one reads them: the questions of `nodes` ask for wires of the layer, and
-/// the leaves of `nodes` have these values, in turn.
+/// Questions and leaves, as one reads them: the questions of `nodes` ask for wires of the layer,
+/// and the leaves of `nodes` have these values, in turn.
 struct TreeTable {
   std::span<const TreeNode> nodes;
   std::span<const float> leaves;

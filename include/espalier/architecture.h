@@ -17,8 +17,8 @@
 //   relu                   max(x, 0) of each wire
 //   tree(3>0.25,_,1>0.5,_,_)
 //                          trees of questions, each as one reads it: a question, whether wire 3 is
-//                          above 0.25, then what follows where it is not, then what follows where it
-//                          is; _ is a leaf. The next tree begins where one is complete
+//                          above 0.25, then what follows where it is not, then what follows where
+//                          it is; _ is a leaf. The next tree begins where one is complete
 //
 // A lattice layer is preceded by a seeded random permutation of its wires unless `gather` wired it.
 #pragma once

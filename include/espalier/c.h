@@ -118,7 +118,7 @@ typedef struct espalier_proof {
   double largest_drop;      /* in such a pair */
 } espalier_proof;
 
-/* Proves again that the model is monotone, and hunts for a counter-example with so many pairs of
+/* Proves again that the model is monotone, and searches for a counter-example with so many pairs of
  * rows, on all cores. ESPALIER_OK says that it was tried; `holds` is the answer. */
 espalier_status espalier_verify(const espalier_model* model, uint64_t pairs, uint64_t seed,
                                 espalier_proof* proof);

@@ -54,8 +54,8 @@ struct VerifyOptions {
   std::function<void(std::size_t)> progress;
 };
 
-/// Checks every inequality exactly; if all hold, hunts for a pair of rows that the Predictor gets
-/// wrong, half of them by the score and half by the prediction.
+/// Checks every inequality exactly; if all hold, searches for a pair of rows that the Predictor
+/// gets wrong, half of them by the score and half by the prediction.
 Certificate verify(const Model& model, const VerifyOptions& options = {});
 
 /// The same for a file, also for one that Model::load refuses because an inequality is broken.

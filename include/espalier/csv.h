@@ -52,10 +52,11 @@ struct CsvOptions {
   int threads = 0;
 };
 
-/// Reads a table. `path` may be "-" for standard input; gzip is recognised by its first bytes. A folder
-/// stands for all its files but models (.esp) and those whose names begin with . or _, and a path with
-/// * ? or [ that is no file for all that match it, both in the order of their names; @LIST stands for
-/// the files that the lines of LIST name. They must have the same columns.
+/// Reads a table. `path` may be "-" for standard input; gzip is recognised by its first bytes. A
+/// folder stands for all its files but models (.esp) and those whose names begin with . or _, and a
+/// path with
+/// * ? or [ that is no file for all that match it, both in the order of their names; @LIST stands
+/// for the files that the lines of LIST name. They must have the same columns.
 ///
 /// A column is a number column if each of its cells is a number or missing, else a category column.
 /// It has doubles besides its floats where those blur its numbers (floats_blur).
@@ -73,9 +74,9 @@ Table read_csv(const std::string& path, const CsvOptions& options = {});
 ///   espalier::CsvPieces pieces("large.csv", model.csv_options());
 ///   for (espalier::Table piece; pieces.next(piece);) use(model.predict(piece));
 ///
-/// The pieces behind each other are the table of read_csv, but each numbers its words by itself; and
-/// columns that `types` does not name have the type that their piece shows. The next piece is read
-/// while this one is used.
+/// The pieces behind each other are the table of read_csv, but each numbers its words by itself;
+/// and columns that `types` does not name have the type that their piece shows. The next piece is
+/// read while this one is used.
 class CsvPieces {
  public:
   /// `path` as for read_csv. Pieces have about that many bytes of text; 0 chooses. Throws as
@@ -93,35 +94,37 @@ class CsvPieces {
   std::unique_ptr<State> state_;
 };
 
-/// The files that a path of read_csv stands for, and LIST itself of @LIST. Throws Error (file) if it
-/// stands for none.
+/// The files that a path of read_csv stands for, and LIST itself of @LIST. Throws Error (file) if
+/// it stands for none.
 std::vector<std::string> data_files(const std::string& path);
 
-/// Whether a path of read_csv that is a folder or a pattern stands for a file of this name, if there
-/// is one.
+/// Whether a path of read_csv that is a folder or a pattern stands for a file of this name, if
+/// there is one.
 bool would_be_data_file(const std::string& path, const std::string& file);
 
-/// About how many bytes of text a path of read_csv stands for: the sizes of its files, six times those
-/// of gzip; 0 for standard input.
+/// About how many bytes of text a path of read_csv stands for: the sizes of its files, six times
+/// those of gzip; 0 for standard input.
 std::uint64_t text_bytes(const std::string& path);
 
 /// A table that is larger than memory: read_csv, but its columns are files that are mapped, and
-/// memory does not grow with them. The text is read once, or twice where a column shows its first word
-/// late. A folder that keeps tables is asked first: if it has this one, and neither the files nor the
-/// options have changed, no text is read. Throws as read_csv does, and Error (file) if the folder
-/// cannot be written or a file changes while it is read. Any number of threads and processes may share a
-/// folder. Pieces have about that many bytes of text, 0 chooses; memory for some of them is taken.
+/// memory does not grow with them. The text is read once, or twice where a column shows its first
+/// word late. A folder that keeps tables is asked first: if it has this one, and neither the files
+/// nor the options have changed, no text is read. Throws as read_csv does, and Error (file) if the
+/// folder cannot be written or a file changes while it is read. Any number of threads and processes
+/// may share a folder. Pieces have about that many bytes of text, 0 chooses; memory for some of
+/// them is taken.
 Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const DiskFolder& to,
                        std::size_t piece_bytes = 0);
 
-/// What a rank has of a table that several read together: its rows_of_rank, as train() takes them, with
-/// the types and words of all rows. Nothing if the table has fewer than 2^22 rows, or files that cannot
-/// be read from the middle, gzip or a pipe: then each rank reads all of it. A folder without a name
-/// stands for memory; one that keeps tables keeps the rows of each rank by themselves. All ranks call it.
-/// Throws as read_csv_to_disk does, and Error (data) if the files are not the same for all.
-std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& options,
-                                    const DiskFolder& to, Ranks& ranks,
-                                    std::size_t piece_bytes = 0);
+/// What a rank has of a table that several read together: its rows_of_rank, as train() takes them,
+/// with the types and words of all rows. Nothing if the table has fewer than 2^22 rows, or files
+/// that cannot be read from the middle, gzip or a pipe: then each rank reads all of it. A folder
+/// without a name stands for memory; one that keeps tables keeps the rows of each rank by
+/// themselves. All ranks call it. Throws as read_csv_to_disk does, and Error (data) if the files
+/// are not the same for all.
+std::optional<Table> read_csv_of_rank(const std::string& path, const CsvOptions& options,
+                                      const DiskFolder& to, Ranks& ranks,
+                                      std::size_t piece_bytes = 0);
 
 /// read_csv from text in memory; `name` stands for the file in messages.
 Table parse_csv(std::string_view text, const CsvOptions& options = {},

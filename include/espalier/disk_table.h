@@ -20,8 +20,8 @@ struct DiskFolder {
   bool keeps = false;  ///< for later runs; else nothing is left when the table is gone
 };
 
-/// Makes a table of pieces of rows, in memory that does not grow with them. Any number of threads and
-/// processes may share a folder.
+/// Makes a table of pieces of rows, in memory that does not grow with them. Any number of threads
+/// and processes may share a folder.
 class DiskTableWriter {
  public:
   /// `name` is that of the table. A folder that keeps it keeps it under that name, for
@@ -33,7 +33,8 @@ class DiskTableWriter {
   DiskTableWriter& operator=(const DiskTableWriter&) = delete;
 
   /// The next rows. Columns and types are those of the first piece; each piece numbers its words by
-  /// itself. Throws Error (data) for other columns, and Error (file) if the folder cannot be written.
+  /// itself. Throws Error (data) for other columns, and Error (file) if the folder cannot be
+  /// written.
   void add(const Table& piece);
 
   /// The table of all rows; nothing may be added behind them. A writer that goes without it leaves

@@ -49,8 +49,8 @@ struct ExplainOptions {
   /// cost of two to that power; beyond they are means over permutations. At most 20.
   int exact_columns = 16;
   /// In pairs, each with its reverse; an odd number counts as one more. The same ones for all rows.
-  /// At least 4. 0 chooses: 128 for a row with up to 100 columns that differ from the baseline; with n
-  /// columns 12,800 / n, so that the time grows with n and not with its square.
+  /// At least 4. 0 chooses: 128 for a row with up to 100 columns that differ from the baseline;
+  /// with n columns 12,800 / n, so that the time grows with n and not with its square.
   int permutations = 0;
   std::uint64_t seed = 1;  ///< draws the permutations
   int threads = 0;         ///< 0 uses all cores; the result does not depend on it
@@ -59,8 +59,8 @@ struct ExplainOptions {
   std::function<void(std::size_t)> progress = {};
 };
 
-/// Scores and their shares: score = baseline + the sum of the shares of the row, but for the rounding
-/// of doubles.
+/// Scores and their shares: score = baseline + the sum of the shares of the row, but for the
+/// rounding of doubles.
 struct Explanation {
   std::size_t num_rows = 0;
   std::size_t num_columns = 0;       ///< the features of the model
@@ -107,7 +107,8 @@ struct ImportanceOptions {
   int exact_columns = 12;             ///< as in ExplainOptions
   int permutations = 0;               ///< as in ExplainOptions, with 32 in the place of 128
   /// Rows drawn to shuffle columns among, at most all. 0 chooses: all for up to 100 columns; with n
-  /// columns 100 / n of them, so that the time grows with n and not with its square, but at least 200.
+  /// columns 100 / n of them, so that the time grows with n and not with its square, but at least
+  /// 200.
   std::size_t shuffled_rows = 0;
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0 uses all cores; the result does not depend on it
@@ -130,8 +131,8 @@ struct ColumnImportance {
   Spread loss;
   /// How far the score then moves, over the repeats: the mean over rows and outputs.
   Spread move;
-  /// The size of the column's share of the score, over rows: the mean over outputs. NaN if no shares
-  /// were asked for.
+  /// The size of the column's share of the score, over rows: the mean over outputs. NaN if no
+  /// shares were asked for.
   Spread share;
 };
 
@@ -143,9 +144,9 @@ struct Importance {
   std::vector<ColumnImportance> columns;  ///< as the features of the model
 };
 
-/// Judges the columns of a model by the rows of a table, weighted if the table has the weight that the
-/// model was trained with, and its label. Throws Error (data) as evaluate does, Error (argument) for
-/// options out of range.
+/// Evaluates the columns of a model by the rows of a table, weighted if the table has the weight
+/// that the model was trained with, and its label. Throws Error (data) as evaluate does, Error
+/// (argument) for options out of range.
 Importance importance(const Model& model, const Table& table,
                       const ImportanceOptions& options = {});
 

@@ -18,8 +18,9 @@ struct Table;
 /// accuracy, mae (of the grade that is predicted), rps (the ranked probability score), clipped (the
 /// share of rows whose grade got a probability below 1e-7, which log_loss counts as 1e-7). Numbers:
 /// mse, rmse, mae, r2. Quantiles: pinball (the mean over them), coverage (of labels up to the
-/// quantile, or from the first to the last). Counts and amounts: deviance, d2 (its explained share),
-/// gini (of the Lorenz curve by predicted risk), balance (sum of predictions / sum of labels).
+/// quantile, or from the first to the last). Counts and amounts: deviance, d2 (its explained
+/// share), gini (of the Lorenz curve by predicted risk), balance (sum of predictions / sum of
+/// labels).
 enum class Metric {
   automatic,
   accuracy,
@@ -59,7 +60,7 @@ std::span<const Metric> metrics_of(const Label& label);
 bool larger_is_better(Metric metric);
 
 /// Rows and what a model says of them.
-struct JudgedRows {
+struct ScoredRows {
   std::span<const double> labels;         ///< the number, or the index of the class
   std::span<const float> scores;          ///< label.num_scores() per row, Output::score
   std::span<const float> weights = {};    ///< empty: all rows count the same
@@ -69,15 +70,15 @@ struct JudgedRows {
 /// One metric of a model with this label. The result is NaN where it is not defined (auc with one
 /// class, r2 of constant labels). Throws Error (argument) if the sizes do not fit or the label has
 /// no such metric.
-double compute_metric(Metric metric, const Label& label, const JudgedRows& rows);
+double compute_metric(Metric metric, const Label& label, const ScoredRows& rows);
 
 struct Evaluation {
-  std::size_t rows = 0;             ///< rows judged
+  std::size_t rows = 0;             ///< rows evaluated
   std::size_t rows_unlabelled = 0;  ///< rows left out because their label is missing
   std::vector<MetricValue> metrics;
 };
 
-/// Judges a model on a labelled table; weighted if the model was trained with a weight column,
+/// Evaluates a model on a labelled table; weighted if the model was trained with a weight column,
 /// which the table must then have. Throws Error (data) if a column is absent or a label is neither
 /// class.
 Evaluation evaluate(const Model& model, const Table& table);

@@ -76,13 +76,13 @@ class Model {
   CsvOptions csv_options() const;
   CsvOptions csv_options(CsvOptions base, Reading reading = Reading::rows) const;
 
-  /// What looks wrong with a table that the model can read: columns of which training saw hardly any
-  /// word, exposures and offsets that training would not take.
+  /// What looks wrong with a table that the model can read: columns of which training saw hardly
+  /// any word, exposures and offsets that training would not take.
   std::vector<std::string> warnings(const Table& table) const;
 
-  /// num_scores numbers per row, row after row. Columns are found by name; others are ignored. Throws
-  /// Error (data) if a column is absent or of another type; a table without the column of the
-  /// exposure is predicted for exposure 1, which may be any number. `threads` 0 uses all cores.
+  /// num_scores numbers per row, row after row. Columns are found by name; others are ignored.
+  /// Throws Error (data) if a column is absent or of another type; a table without the column of
+  /// the exposure is predicted for exposure 1, which may be any number. `threads` 0 uses all cores.
   std::vector<float> predict(const Table& table, Output output = Output::prediction,
                              int threads = 0) const;
 

@@ -27,9 +27,9 @@ std::size_t predicted_class(const Label& label, std::span<const float> predictio
 double expected_grade(std::span<const float> reached);
 
 /// What `espalier predict` prints of the numbers of some rows: a column for each of them. Before
-/// them, predictions have: of grades `grade`, the predicted_class, and `expected`, the expected_grade;
-/// of classes `class`, the predicted one. Behind them, of grades, `p_good`: the probability of each
-/// grade alone, which is not promised to rise or fall with anything.
+/// them, predictions have: of grades `grade`, the predicted_class, and `expected`, the
+/// expected_grade; of classes `class`, the predicted one. Behind them, of grades, `p_good`: the
+/// probability of each grade alone, which is not promised to rise or fall with anything.
 Table output_table(const Label& label, std::span<const float> numbers,
                    Output output = Output::prediction);
 

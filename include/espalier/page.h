@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model and a table as one page for people: an HTML file that needs no network and holds no row of
-// the table.
+// A model and a table as one page for people: an HTML file that needs no network and holds no row
+// of the table.
 //
 //   espalier::write_page(model, espalier::read_csv("test.csv", ...), "report.html");
 //
@@ -19,10 +19,10 @@
 namespace espalier {
 
 struct PageOptions {
-  /// The column whose values make groups that are judged one by one; any column of the table. Empty:
-  /// no groups. Needs labels.
+  /// The column whose values make groups that are evaluated one by one; any column of the table.
+  /// Empty: no groups. Needs labels.
   std::string by = {};
-  /// Pairs of rows that the hunt for a counter-example tries.
+  /// Pairs of rows that the search for a counter-example tries.
   std::size_t pairs = 100'000;
   std::uint64_t seed = 1;  ///< draws the pairs, the resamples and the rows of the curves
   int threads = 0;         ///< 0 uses all cores; the page does not depend on it

@@ -28,8 +28,9 @@ namespace espalier {
 /// A row has a cell for each of model.schema().features, in that order: of a number its value, of
 /// a category or an ordered word its code. NaN is missing, infinities count as the nearest
 /// keypoint, and a code that is none of the feature's counts as unseen. Behind them come the
-/// exposure and the offset of the row, if the model has them. Any float will do: NaN counts as 1 and
-/// as 0, a negative exposure as 0, infinities as the largest floats; so no prediction falls with it.
+/// exposure and the offset of the row, if the model has them. Any float will do: NaN counts as 1
+/// and as 0, a negative exposure as 0, infinities as the largest floats; so no prediction falls
+/// with it.
 class Predictor {
  public:
   explicit Predictor(const Model& model);
@@ -73,8 +74,8 @@ class Predictor {
   void predict(std::span<const float> rows, std::span<float> out, Output output, int threads) const;
 
   /// The rows of a table, as predict wants them. Columns are found by name; others are ignored.
-  /// Throws Error (data) if a column is absent or of another type; without the column of the exposure
-  /// it is 1.
+  /// Throws Error (data) if a column is absent or of another type; without the column of the
+  /// exposure it is 1.
   std::vector<float> rows(const Table& table) const;
 
   struct Compiled;  // internal

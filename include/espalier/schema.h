@@ -88,7 +88,7 @@ struct Feature {
   /// ordered: its words from low to high. category: the words seen in training; the empty word is
   /// "missing" as a category of its own. Words that are the same plain number, such as 1 and 1.0,
   /// are one word.
-  std::vector<std::string> words;
+  std::vector<std::string> categories;
   /// category: the share of the training weight of each word. An unseen word counts as the mean of
   /// the trained ones with these weights.
   std::vector<float> shares;
@@ -135,9 +135,10 @@ struct Label {
   bool has_many_classes() const noexcept { return classes.size() > 2 && !ordered; }
   /// Whether the prediction is e^score.
   bool has_log_link() const noexcept { return power != 0; }
-  /// How a score moves when a feature with a direction moves its way: 1 or -1, or 0 if such features
-  /// do not reach it. With scores that move so the probabilities of classes keep their promises:
-  /// P(c) = 1 / (1 + the sum of e^(s_j - s_c) over the others) rises if no s_j - s_c does.
+  /// How a score moves when a feature with a direction moves its way: 1 or -1, or 0 if such
+  /// features do not reach it. With scores that move so the probabilities of classes keep their
+  /// promises: P(c) = 1 / (1 + the sum of e^(s_j - s_c) over the others) rises if no s_j - s_c
+  /// does.
   int score_direction(std::size_t score) const noexcept {
     using enum Monotonicity;
     if (promises.empty()) return 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A made-up table of loans whose true risk is known and monotone, with labels of several kinds.
+// A synthetic table of loans whose true risk is known and monotone, with labels of several kinds.
 #pragma once
 
 #include <cstddef>

@@ -17,18 +17,18 @@ enum class ColumnType { number, category };
 /// The code of a missing cell in a category column.
 inline constexpr std::int32_t kMissingCode = -1;
 
-/// One column. A number column fills `numbers`, a category column fills `words` and `codes`; a number
-/// column may have these too, for what its cells looked like. Instead of filling them, the borrowed
-/// spans may point at memory that outlives the table.
+/// One column. A number column fills `numbers`, a category column fills `words` and `codes`; a
+/// number column may have these too, for what its cells looked like. Instead of filling them, the
+/// borrowed spans may point at memory that outlives the table.
 struct Column {
   std::string name;
   ColumnType type = ColumnType::number;
-  std::vector<float> numbers;        ///< one per row; NaN is missing
-  std::span<const float> borrowed;   ///< the same in other memory, instead of numbers
-  std::vector<double> exact;         ///< the same as doubles, where floats_blur them; else empty
-  std::vector<std::string> words;    ///< the distinct words, in order of first appearance
-  std::vector<std::int32_t> codes;   ///< one per row: an index into words, or kMissingCode
-  std::vector<std::string> missing;  ///< words that meant "missing" here beyond the usual ones
+  std::vector<float> numbers;           ///< one per row; NaN is missing
+  std::span<const float> borrowed;      ///< the same in other memory, instead of numbers
+  std::vector<double> exact;            ///< the same as doubles, where floats_blur them; else empty
+  std::vector<std::string> categories;  ///< the distinct words, in order of first appearance
+  std::vector<std::int32_t> codes;      ///< one per row: an index into words, or kMissingCode
+  std::vector<std::string> missing;     ///< words that meant "missing" here beyond the usual ones
   std::vector<std::string> not_missing;         ///< usual ones, and of all columns, that did not
   std::span<const double> borrowed_exact = {};  ///< instead of exact
   std::span<const std::int32_t> borrowed_codes = {};  ///< instead of codes
@@ -41,7 +41,7 @@ struct Column {
   std::span<const double> doubles() const noexcept {
     return borrowed_exact.empty() ? std::span<const double>(exact) : borrowed_exact;
   }
-  std::span<const std::int32_t> word_codes() const noexcept {
+  std::span<const std::int32_t> category_codes() const noexcept {
     return borrowed_codes.empty() ? std::span<const std::int32_t>(codes) : borrowed_codes;
   }
 

@@ -18,8 +18,9 @@ std::vector<std::string> split_at_commas(std::string_view text);
 std::optional<std::string> nearest_word(std::string_view word,
                                         std::span<const std::string> candidates);
 
-/// How much memory training may take, in bytes: 512M, 2G, 1e9; K, M, G and T are powers of 1024. `what`
-/// is what a message calls it. Throws Error (argument) for less than 32M and for what is no size.
+/// How much memory training may take, in bytes: 512M, 2G, 1e9; K, M, G and T are powers of 1024.
+/// `what` is what a message calls it. Throws Error (argument) for less than 32M and for what is no
+/// size.
 std::uint64_t read_memory(std::string_view what, std::string_view text);
 
 /// Control characters as \n, \t or \x1b, so that a name of a table or of a model file that

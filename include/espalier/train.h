@@ -69,17 +69,17 @@ struct TrainControl {
   /// except for threads, and so must the version of the library.
   bool resume = false;
 
-  /// A folder for arrays that need not be in memory, as files without a name; empty: all of them are
-  /// in memory. With a table of read_csv_to_disk memory does not grow with the number of rows. The
-  /// model is the same.
+  /// A folder for arrays that need not be in memory, as files without a name; empty: all of them
+  /// are in memory. With a table of read_csv_to_disk memory does not grow with the number of rows.
+  /// The model is the same.
   std::string scratch = {};
 
   /// Processes that train this model together, each with its own threads; null: this one alone. The
   /// model is the same for any number of them, and all of them get it. Each of up to eight has its
-  /// share of the rows of every step, and from 2^22 rows on it keeps no others; each gives all rows of
-  /// the table, or those of rows_of_rank. The first has the checkpoints; `progress` and `warning` are
-  /// called on all; a stop that one of them is asked for stops all. Throws Error (data) if a rank has
-  /// other rows or options than the first.
+  /// share of the rows of every step, and from 2^22 rows on it keeps no others; each gives all rows
+  /// of the table, or those of rows_of_rank. The first has the checkpoints; `progress` and
+  /// `warning` are called on all; a stop that one of them is asked for stops all. Throws Error
+  /// (data) if a rank has other rows or options than the first.
   Ranks* ranks = nullptr;
 
   /// How many bytes training may hold besides the rows and what lies in `scratch`; 0: any number.

@@ -4,14 +4,14 @@
 //   auto result = espalier::tune(table, {.label = "default"}, {.minutes = 10});
 //   result.trained.model.save("loan.esp");
 //
-// A trial is a draw of settings; the first one is the defaults, with all that train() chooses by its
-// validation rows. Trials compete in brackets
+// A trial is a draw of settings; the first one is the defaults, with all that train() chooses by
+// its validation rows. Trials compete in brackets
 // (successive halving): all are trained with a ninth of their epochs, the best third of them with a
 // third, the best third of those with all. Each of these runs is a whole training whose learning
 // rate falls to its end, so the best run of all leads, with the epochs that it had. The best of
 // many is the best partly by luck: the leaders and the defaults are then trained again with other
-// seeds and judged on other rows. The best leader wins that is better than the defaults there by more
-// than two standard errors of the paired differences; if none is, the defaults stay.
+// seeds and evaluated on other rows. The best leader wins that is better than the defaults there by
+// more than two standard errors of the paired differences; if none is, the defaults stay.
 #pragma once
 
 #include <functional>
@@ -41,7 +41,7 @@ struct TuneOptions {
   /// there is nothing to gain, in at most 5 % of searches. Once is too seldom to tell, unless there
   /// are folds. 0: the best run wins. -1 chooses: 5, and 10 below 5,000 training rows.
   int confirm = -1;
-  /// Judge by k-fold cross-validation instead of one set of validation rows; for small tables.
+  /// Evaluate by k-fold cross-validation instead of one set of validation rows; for small tables.
   int folds = 0;
   /// "learning_rate=0.003:0.1:log", "lattices=20:120", "keypoints=distinct:quantile".
   std::vector<std::string> search = {};
@@ -57,11 +57,12 @@ void visit_fields(Options& o, Visitor&& visit) {
               "allows, 28 without it",
               0, 1e6},
         o.trials);
-  visit(Field{"minutes",
-              "how long to search and confirm, at least until the defaults are judged; the final "
-              "training comes on top; 0: until all trials are done",
-              0, 1e6},
-        o.minutes);
+  visit(
+      Field{"minutes",
+            "how long to search and confirm, at least until the defaults are evaluated; the final "
+            "training comes on top; 0: until all trials are done",
+            0, 1e6},
+      o.minutes);
   visit(Field{"confirm",
               "how often the three best trials and the defaults are trained again, with another "
               "seed and other validation rows each time; one that is clearly better there wins; 0: "
@@ -69,7 +70,7 @@ void visit_fields(Options& o, Visitor&& visit) {
               0, 1000, /*chooses=*/-1},
         o.confirm);
   visit(Field{"folds",
-              "judge by cross-validation with this many folds, each time by the last epoch, and "
+              "evaluate by cross-validation with this many folds, each time by the last epoch, and "
               "train the final model on all rows; 0 holds out --valid-fraction",
               0, 100},
         o.folds);
@@ -118,16 +119,17 @@ struct TuneControl {
   /// the same table and options left it, its runs are not repeated. The number of trials and
   /// repeats, the time, the threads and the size of the final ensemble may differ. Empty: none.
   std::string results = {};
-  /// Processes that divide the trainings of the search and then train the final model together, each
-  /// on options.threads threads; null: this one alone. The result is the same, and all of them get it.
-  /// The first has the results.
+  /// Processes that divide the trainings of the search and then train the final model together,
+  /// each on options.threads threads; null: this one alone. The result is the same, and all of them
+  /// get it. The first has the results.
   Ranks* ranks = nullptr;
 };
 
 /// What is known of a trial.
 struct TuneTrial {
   TuneRun run;  ///< its best
-  /// The mean metric of the repeats that confirm it; NaN if it has not all, or one of them diverged.
+  /// The mean metric of the repeats that confirm it; NaN if it has not all, or one of them
+  /// diverged.
   double confirmed = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -140,12 +142,12 @@ struct TuneResult {
 };
 
 /// Searches on options.threads threads, a training on each, from `options`, which are the first
-/// trial. Where they leave the ensemble open, the final model has five networks, or as many as train
-/// within the time of the search, but no fewer than train() would choose. A setting that they change from its default is searched only if TuneOptions::search names
-/// it. The draws depend on the seed and nothing else; with a number of trials and no limit of time
-/// so does the result. Throws Error (argument, data) for options, ranges or a table that cannot be
-/// used, Error (argument, file, format) for results that cannot, Error (diverged) if the first
-/// trial does.
+/// trial. Where they leave the ensemble open, the final model has five networks, or as many as
+/// train within the time of the search, but no fewer than train() would choose. A setting that they
+/// change from its default is searched only if TuneOptions::search names it. The draws depend on
+/// the seed and nothing else; with a number of trials and no limit of time so does the result.
+/// Throws Error (argument, data) for options, ranges or a table that cannot be used, Error
+/// (argument, file, format) for results that cannot, Error (diverged) if the first trial does.
 TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptions& tune_options,
                 const TuneControl& control = {});
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From trees that split on bins to trees that split on features. A split between two bins of a number
-// gets a threshold between the values that training rows have in them. A category that no training row
-// had goes where most rows go.
+// From trees that split on bins to trees that split on features. A split between two bins of a
+// number gets a threshold between the values that training rows have in them. A category that no
+// training row had goes where most rows go.
 #pragma once
 
 #include "boost/forest.h"

@@ -53,7 +53,7 @@ class ForestGrower {
         gradients_((train_.size() + 7) / 8 * 8),
         hessians_(gradients_.size()),
         rounded_(train_.size()),
-        residuals_(has_curvature(label_) ? 0 : train_.size()) {}
+        residuals_(has_hessian(label_) ? 0 : train_.size()) {}
 
   Forest grow() {
     std::vector<Tree> trees;
@@ -65,7 +65,7 @@ class ForestGrower {
       Tree tree = is_given ? given_tree(trees.size()) : next_tree(in_.random.split(trees.size()));
       parameters += parameters_of(tree);
       if (fades(tree)) pairs += leaf_pairs(tree.values.size());
-      if (tree.splits.empty() || parameters > kMostParameters || pairs > kMaxLeafPairs) break;
+      if (tree.splits.empty() || parameters > kMaxForestParameters || pairs > kMaxLeafPairs) break;
       if (!is_given) grower_.add_values(tree, train_.of(fades(tree)));
       add_to_valid(tree);
       trees.push_back(std::move(tree));

@@ -71,10 +71,10 @@ HWY_INLINE Lanes lane_exp(Lanes x) {
   constexpr double kSeries[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
                                 1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
                                 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
-  constexpr double kMost = 710, kLeast = -746;
-  const auto is_large = hn::Gt(x, set(kMost)), is_small = hn::Lt(x, set(kLeast));
+  constexpr double kMax = 710, kLeast = -746;
+  const auto is_large = hn::Gt(x, set(kMax)), is_small = hn::Lt(x, set(kLeast));
   const Lanes inside =
-      hn::IfThenElse(is_large, set(kMost), hn::IfThenElse(is_small, set(kLeast), x));
+      hn::IfThenElse(is_large, set(kMax), hn::IfThenElse(is_small, set(kLeast), x));
   const Lanes shift = set(kRoundingShift);
   const Lanes k = hn::Sub(hn::Add(hn::Mul(inside, set(kInverseLn2)), shift), shift);
   const Lanes high = hn::Sub(inside, hn::Mul(k, set(kLn2High)));

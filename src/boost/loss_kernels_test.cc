@@ -119,7 +119,7 @@ TEST(LossKernels, GiveTheBitsOfRowLoss) {
         const LossValue expected = row_loss(objective, rows.z[r], rows.row(r));
         const float weight = rows.weight[r];
         ASSERT_TRUE(is_same(gradients[r], weight * expected.gradient)) << seed << " " << rows.z[r];
-        ASSERT_TRUE(is_same(hessians[r], weight * expected.curvature)) << seed << " " << rows.z[r];
+        ASSERT_TRUE(is_same(hessians[r], weight * expected.hessian)) << seed << " " << rows.z[r];
         ASSERT_TRUE(is_same(losses[r], weight * expected.loss)) << seed << " " << rows.z[r];
       }
     }

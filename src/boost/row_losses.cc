@@ -27,7 +27,7 @@ RowLosses::RowLosses(const Objective& objective, const Dataset& data)
 
 void RowLosses::gradients(const TreeSums& sums, std::size_t begin, std::size_t end,
                           float* gradients, float* hessians) const {
-  if (has_curvature(label_)) {
+  if (has_hessian(label_)) {
     Buffers own;
     for (; begin < end; begin += kLossBlock) {
       const std::size_t count = std::min(kLossBlock, end - begin);
@@ -64,7 +64,7 @@ double RowLosses::loss(const TreeSums& sums, std::size_t begin, std::size_t end)
   std::array<double, kLossBlock> losses;
   for (; begin < end; begin += kLossBlock) {
     const std::size_t count = std::min(kLossBlock, end - begin);
-    if (has_curvature(label_)) {
+    if (has_hessian(label_)) {
       loss_values(objective_, block(sums, begin, count, own), losses.data());
     } else {
       sums.read(begin, count, own.z.data());

@@ -219,7 +219,7 @@ espalier_status espalier_num_words(const espalier_model* model, size_t input, si
   return guarded([&] {
     const espalier::Feature& own = input_of(model, input);
     require(count, "count");
-    *count = own.words.size();
+    *count = own.categories.size();
   });
 }
 
@@ -228,8 +228,8 @@ espalier_status espalier_word(const espalier_model* model, size_t input, size_t 
   return guarded([&] {
     const espalier::Feature& own = input_of(model, input);
     require(word, "word");
-    require_below(code, own.words.size(), "code");
-    *word = own.words[code].c_str();
+    require_below(code, own.categories.size(), "code");
+    *word = own.categories[code].c_str();
   });
 }
 

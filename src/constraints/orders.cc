@@ -19,8 +19,8 @@ bool hold(std::span<const float> values, std::span<const Order> orders) {
 
 }  // namespace
 
-// Orders lead from a value to a later one. So an order is implied by others exactly if a kept order of
-// the same low value, to an earlier high value, leads on to its high value.
+// Orders lead from a value to a later one. So an order is implied by others exactly if a kept order
+// of the same low value, to an earlier high value, leads on to its high value.
 std::vector<Order> transitive_reduction(std::span<const Order> orders, std::size_t count) {
   const std::size_t words = (count + 63) / 64;
   std::vector<std::uint64_t> reached(count * words);  // [value][bit of a later value]

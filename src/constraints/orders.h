@@ -15,8 +15,8 @@
 
 namespace espalier {
 
-// The fewest of the orders between `count` values that imply all of them: an order is left out if the
-// others lead from its low to its high value. Both lists ascend by `low`, then by `high`.
+// The fewest of the orders between `count` values that imply all of them: an order is left out if
+// the others lead from its low to its high value. Both lists ascend by `low`, then by `high`.
 std::vector<Order> transitive_reduction(std::span<const Order> orders, std::size_t count);
 
 // Values are finite, and orders ascend by `low`, as they do where they are listed one value after

@@ -13,8 +13,8 @@ namespace espalier {
 
 // begin of the copied part
 // While it lives, this thread rounds to nearest, keeps subnormal numbers and does not trap. Then it
-// has the mode and the exception flags that it had before. Without effect where neither SSE nor arm64
-// computes, and with compilers that are neither GCC nor clang.
+// has the mode and the exception flags that it had before. Without effect where neither SSE nor
+// arm64 computes, and with compilers that are neither GCC nor clang.
 class DefaultFloats {
  public:
   DefaultFloats() noexcept : before_(read()) {

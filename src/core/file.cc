@@ -66,9 +66,9 @@ bool is_running(pid_t process) {
   return process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH);
 }
 
-// Removes a temporary entry if whoever made it is gone. A number says this of the processes that this
-// one sees; those of other containers may have the same numbers, and hold a lock. Whoever has made an
-// entry and not locked it yet waits for this lock and then finds the entry gone.
+// Removes a temporary entry if whoever made it is gone. A number says this of the processes that
+// this one sees; those of other containers may have the same numbers, and hold a lock. Whoever has
+// made an entry and not locked it yet waits for this lock and then finds the entry gone.
 void remove_if_stale(const std::filesystem::path& path, pid_t maker) {
   if (is_running(maker)) return;
   const Descriptor entry(path, O_RDONLY | O_NONBLOCK);
@@ -80,15 +80,15 @@ void remove_if_stale(const std::filesystem::path& path, pid_t maker) {
   std::filesystem::remove_all(path, ignored);
 }
 
-// A number that no temporary entry of this process has had: a name that comes again could be deleted by
-// a thread that means the entry before.
+// A number that no temporary entry of this process has had: a name that comes again could be
+// deleted by a thread that means the entry before.
 int next_temporary() {
   static std::atomic<int> next = 0;
   return next++;
 }
 
-// Locks a new temporary entry. False if another process took it for a stale one and deleted it before
-// that. File systems without locks have none.
+// Locks a new temporary entry. False if another process took it for a stale one and deleted it
+// before that. File systems without locks have none.
 bool hold(const Descriptor& entry) {
   struct stat status;
   retry([&] { return ::flock(entry.get(), LOCK_SH); });
@@ -297,8 +297,8 @@ TemporaryEntry::~TemporaryEntry() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-// A folder replaces an empty one only. What stands in its place is moved into a temporary one first;
-// where another process is faster, its folder is moved away in turn.
+// A folder replaces an empty one only. What stands in its place is moved into a temporary one
+// first; where another process is faster, its folder is moved away in turn.
 void TemporaryEntry::rename_to(const std::string& name) {
   while (::rename(path_.c_str(), name.c_str()) != 0) {
     if (errno == ENOTDIR && ::unlink(name.c_str()) == 0) continue;

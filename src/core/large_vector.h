@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that may be larger than memory. They are vectors in memory as any other, but the large ones
-// that a thread makes while it has a SpillTo are files in a folder, mapped:
+// Arrays that may be larger than memory. They are vectors in memory as any other, but the large
+// ones that a thread makes while it has a SpillTo are files in a folder, mapped:
 //
 //   const SpillTo spill("scratch");
 //   LargeVector<float> cells(rows * columns);  // pages that the system may write back and drop

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The characters of UTF-8, byte order marks, and the word somebody probably meant, for error messages.
+// The characters of UTF-8, byte order marks, and the word somebody probably meant, for error
+// messages.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 
 namespace espalier {
 
-// How many bytes the first character of a text has and whether it is one of UTF-8, as JSON wants it.
-// If it is not: how many bytes could have begun a character, at least 1; 0 for an empty text.
+// How many bytes the first character of a text has and whether it is one of UTF-8, as JSON wants
+// it. If it is not: how many bytes could have begun a character, at least 1; 0 for an empty text.
 struct LeadingUtf8 {
   std::size_t length;
   bool is_good;

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <span>
 
-#include "espalier/column_words.h"
+#include "espalier/column_types.h"
 #include "espalier/csv.h"
 
 namespace espalier {
 
 void ColumnReader::want(const ColumnType* type, std::vector<std::string> missing,
                         std::vector<std::string> not_missing) {
-  std::erase_if(missing, [&](const std::string& word) {
-    return std::find(not_missing.begin(), not_missing.end(), word) != not_missing.end();
+  std::erase_if(missing, [&](const std::string& category) {
+    return std::find(not_missing.begin(), not_missing.end(), category) != not_missing.end();
   });
   is_wanted_ = true;
   type_is_given_ = type != nullptr;
@@ -26,7 +26,7 @@ void ColumnReader::make_room(std::size_t num_rows) {
   if (role_ == Role::done) return;
   column_.numbers = std::vector<float>(role_ == Role::number ? num_rows : 0);
   column_.exact = std::vector<double>(keeps_exact_ ? num_rows : 0);
-  column_.codes = std::vector<std::int32_t>(has_words() ? num_rows : 0);
+  column_.codes = std::vector<std::int32_t>(has_categories() ? num_rows : 0);
 }
 
 bool ColumnReader::set_number_or_missing(std::size_t row, const Cell& cell, ColumnPart& part) {
@@ -37,7 +37,7 @@ bool ColumnReader::set_number_or_missing(std::size_t row, const Cell& cell, Colu
   } else if (parse_number(text, number) && !(std::isnan(number.rounded) && is_not_missing(text))) {
     set_number(row, number, part);
   } else {
-    part.met_word = true;
+    part.met_text = true;
     return !type_is_given_;
   }
   if (keeps_text_) set_word(row, cell, part);
@@ -46,15 +46,15 @@ bool ColumnReader::set_number_or_missing(std::size_t row, const Cell& cell, Colu
 
 void ColumnReader::guess(std::size_t num_rows, const ColumnPart& part) {
   if (role_ != Role::number) return;
-  if (part.met_word) role_ = Role::category;
+  if (part.met_text) role_ = Role::category;
   keeps_exact_ =
-      !part.met_word && part.was_rounded && floats_blur(std::span(column_.numbers).first(num_rows));
+      !part.met_text && part.was_rounded && floats_blur(std::span(column_.numbers).first(num_rows));
 }
 
 bool ColumnReader::finish(const std::vector<FilledRows>& rows,
                           const std::vector<ColumnPart*>& parts) {
   if (role_ == Role::number && !finish_numbers(rows, parts)) return false;
-  if (has_words()) finish_words(rows, parts);
+  if (has_categories()) finish_words(rows, parts);
   if (role_ == Role::category) column_.type = ColumnType::category;
   role_ = Role::done;
   return true;
@@ -65,7 +65,7 @@ bool ColumnReader::finish_numbers(const std::vector<FilledRows>& rows,
   const auto any = [&](bool ColumnPart::*flag) {
     return std::any_of(parts.begin(), parts.end(), [flag](const auto* p) { return p->*flag; });
   };
-  if (any(&ColumnPart::met_word)) {
+  if (any(&ColumnPart::met_text)) {
     role_ = Role::category;
     keeps_exact_ = false;
     return false;
@@ -91,13 +91,13 @@ bool ColumnReader::finish_numbers(const std::vector<FilledRows>& rows,
 
 void ColumnReader::finish_words(const std::vector<FilledRows>& rows,
                                 const std::vector<ColumnPart*>& parts) {
-  WordIndex words;
+  CategoryIndex categories;
   std::vector<std::int32_t> codes;  // of the words of a chunk
   std::size_t end = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     codes.clear();
-    for (const std::string& word : parts[i]->words.words()) {
-      codes.push_back(is_missing(trim(word)) ? kMissingCode : words.index_of(word));
+    for (const std::string& category : parts[i]->categories.categories()) {
+      codes.push_back(is_missing(trim(category)) ? kMissingCode : categories.index_of(category));
     }
     const std::int32_t* const from = column_.codes.data() + rows[i].first;
     for (std::size_t r = 0; r < rows[i].count; ++r) {
@@ -105,7 +105,7 @@ void ColumnReader::finish_words(const std::vector<FilledRows>& rows,
     }
   }
   column_.codes.resize(end);
-  column_.words = words.take_words();
+  column_.categories = categories.take_categories();
 }
 
 bool ColumnReader::is_not_missing(std::string_view text) const {

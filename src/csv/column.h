@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "csv/category_index.h"
 #include "csv/scanner.h"
-#include "csv/word_index.h"
 #include "espalier/table.h"
 
 namespace espalier {
@@ -21,8 +21,8 @@ namespace espalier {
 // What a chunk has of a column, besides the cells. The codes of its cells index its words, also
 // those that mean "missing", so that a cell is one look-up.
 struct ColumnPart {
-  WordIndex words;
-  bool met_word = false;     // in a number column, where it ends the reading
+  CategoryIndex categories;
+  bool met_text = false;     // in a number column, where it ends the reading
   bool was_rounded = false;  // a number that is not a float
 };
 
@@ -89,9 +89,9 @@ class ColumnReader {
 
   static constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
-  bool has_words() const { return role_ == Role::category || keeps_text_; }
+  bool has_categories() const { return role_ == Role::category || keeps_text_; }
   void set_word(std::size_t row, const Cell& cell, ColumnPart& part) {
-    column_.codes[row] = part.words.index_of(cell.text);
+    column_.codes[row] = part.categories.index_of(cell.text);
   }
   bool set_number_or_missing(std::size_t row, const Cell& cell, ColumnPart& part);
   bool finish_numbers(const std::vector<FilledRows>& rows, const std::vector<ColumnPart*>& parts);

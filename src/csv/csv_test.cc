@@ -33,7 +33,7 @@ std::string summary(const Table& table) {
         std::isnan(number) ? out << '_' : out << number;
       } else {
         const std::int32_t code = column.codes.at(row);
-        out << (code == kMissingCode ? "_" : column.words.at(static_cast<std::size_t>(code)));
+        out << (code == kMissingCode ? "_" : column.categories.at(static_cast<std::size_t>(code)));
       }
     }
   }
@@ -120,7 +120,7 @@ TEST(Csv, InfersTypes) {
   const Table table = parse_csv(late + "x,3\n1,4\n");
   EXPECT_EQ(table.num_rows, 1002u);
   EXPECT_EQ(table.columns[0].type, ColumnType::category);
-  EXPECT_EQ(table.columns[0].words, (std::vector<std::string>{"1", "x"}));
+  EXPECT_EQ(table.columns[0].categories, (std::vector<std::string>{"1", "x"}));
   EXPECT_EQ(table.columns[0].codes[1001], 0);
   EXPECT_TRUE(table.columns[0].numbers.empty());
   EXPECT_EQ(table.columns[1].type, ColumnType::number);
@@ -192,7 +192,7 @@ TEST(Csv, KeepsTheTextOfNumbersWhereAsked) {
   const Column& id = table.columns[0];
   EXPECT_EQ(id.type, ColumnType::number);
   EXPECT_EQ(id.numbers[1], 7);
-  EXPECT_EQ(id.words, (std::vector<std::string>{"16777217", "007", "1.50"}));
+  EXPECT_EQ(id.categories, (std::vector<std::string>{"16777217", "007", "1.50"}));
   EXPECT_EQ(id.codes, (std::vector<std::int32_t>{0, 1, kMissingCode, 2}));
   EXPECT_TRUE(table.columns[1].codes.empty());
 }
@@ -383,7 +383,7 @@ TEST(WriteCsv, WritesFewDigitsAndQuotesWhereItMust) {
   Column numbers{.name = "a,b", .numbers = {0.1f, nan, 1e20f, -kInfinity}};
   Column words{.name = "c",
                .type = ColumnType::category,
-               .words = {"x", "y,z", "say \"hi\""},
+               .categories = {"x", "y,z", "say \"hi\""},
                .codes = {0, 1, kMissingCode, 2}};
   EXPECT_EQ(written({.columns = {numbers, words}, .num_rows = 4}),
             "\"a,b\",c\n0.1,x\n,\"y,z\"\n1e+20,\n-inf,\"say \"\"hi\"\"\"\n");
@@ -391,7 +391,7 @@ TEST(WriteCsv, WritesFewDigitsAndQuotesWhereItMust) {
 
 TEST(WriteCsv, RefusesATableThatContradictsItself) {
   const Column a{.name = "a", .numbers = {1, 2}};
-  const Column b{.name = "b", .type = ColumnType::category, .words = {"x"}, .codes = {0, 1}};
+  const Column b{.name = "b", .type = ColumnType::category, .categories = {"x"}, .codes = {0, 1}};
   EXPECT_THROW(written({.columns = {a}, .num_rows = 3}), Error);
   EXPECT_THROW(written({.columns = {b}, .num_rows = 2}), Error);
 }
@@ -415,10 +415,10 @@ RC_GTEST_PROP(WriteCsv, IsReadBackTheSame, (const std::vector<float>& numbers)) 
   const int num_categories = *rc::gen::inRange(1, 4);
   for (int i = 0; i < num_categories; ++i) {
     Column column{.name = *hard_word() + std::to_string(i), .type = ColumnType::category};
-    column.words = *rc::gen::unique<std::vector<std::string>>(hard_word());
-    const auto num_words = static_cast<std::int32_t>(column.words.size());
+    column.categories = *rc::gen::unique<std::vector<std::string>>(hard_word());
+    const auto num_categories = static_cast<std::int32_t>(column.categories.size());
     for (std::size_t row = 0; row < table.num_rows; ++row) {
-      column.codes.push_back(*rc::gen::inRange(kMissingCode, num_words));
+      column.codes.push_back(*rc::gen::inRange(kMissingCode, num_categories));
     }
     table.columns.push_back(column);
   }

@@ -52,8 +52,8 @@ class CsvHead {
   NameSet names_;
 };
 
-/// How many bytes from the beginning of a text that goes on are its head and whole rows, at least one
-/// that is not blank; 0 if it holds no such row yet.
+/// How many bytes from the beginning of a text that goes on are its head and whole rows, at least
+/// one that is not blank; 0 if it holds no such row yet.
 std::size_t whole_head_and_rows(std::string_view text, const CsvOptions& options);
 
 }  // namespace espalier

@@ -72,8 +72,8 @@ void PieceReader::fill(std::size_t bytes) {
   }
 }
 
-// The first piece, of text that is all there is or goes on: the head and some rows. Returns how much
-// of the text it has, 0 if more is needed.
+// The first piece, of text that is all there is or goes on: the head and some rows. Returns how
+// much of the text it has, 0 if more is needed.
 std::size_t PieceReader::begin(std::string_view text, bool is_all, Table& piece) {
   const std::size_t size = is_all ? text.size() : whole_head_and_rows(text, options_);
   if (size == 0 && !is_all) return 0;

@@ -65,9 +65,10 @@ struct Shard {
   std::string name;
 };
 
-/// The files that a path stands for: a file, or "-"; all files of a folder but models and those whose
-/// names begin with . or _; those that a pattern of * ? [ ] matches, both by name; or, of @LIST, those that the
-/// lines of a file name, in their order. Throws Error (file) if there are none.
+/// The files that a path stands for: a file, or "-"; all files of a folder but models and those
+/// whose names begin with . or _; those that a pattern of * ? [ ] matches, both by name; or, of
+/// @LIST, those that the lines of a file name, in their order. Throws Error (file) if there are
+/// none.
 std::vector<Shard> shards_of(const std::string& path);
 
 /// The pieces of several files with the same columns, one file after another.

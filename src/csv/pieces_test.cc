@@ -24,8 +24,8 @@ using ::testing::HasSubstr;
 
 std::string text_of(const Column& column, std::size_t row) {
   if (column.type == ColumnType::number) return fmt::format("{}", column.number(row));
-  const std::int32_t code = column.word_codes()[row];
-  return code == kMissingCode ? "" : column.words[static_cast<std::size_t>(code)];
+  const std::int32_t code = column.category_codes()[row];
+  return code == kMissingCode ? "" : column.categories[static_cast<std::size_t>(code)];
 }
 
 // Cell by cell, and the message if reading fails.
@@ -134,9 +134,10 @@ TEST(CsvPieces, FailWhereTheWholeTableFails) {
 }
 
 TEST(CsvPieces, BeginAsTheWholeTableDoes) {
-  const CsvOptions words = {.types = {{"a", ColumnType::category}, {"b", ColumnType::category}}};
+  const CsvOptions categories = {
+      .types = {{"a", ColumnType::category}, {"b", ColumnType::category}}};
   const auto with = [&](auto change) {
-    CsvOptions options = words;
+    CsvOptions options = categories;
     change(options);
     return options;
   };
@@ -151,7 +152,7 @@ TEST(CsvPieces, BeginAsTheWholeTableDoes) {
                                "a;b;\"c,d\ne\",f,g,h\n1,2,3,4,5,6\n",
                                "1,2\n3,4\n"};
   for (const std::string& text : texts) {
-    expect_same_for_all_pieces(text, words);
+    expect_same_for_all_pieces(text, categories);
     expect_same_for_all_pieces(text, {});
     expect_same_for_all_pieces(text, with([](CsvOptions& o) { o.skip_lines = 2; }));
     expect_same_for_all_pieces(text, with([](CsvOptions& o) { o.delimiter = ' '; }));

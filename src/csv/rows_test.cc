@@ -27,7 +27,7 @@ std::string read(const std::string& text, CsvOptions options, std::size_t chunk_
       out << '\n' << column.name;
       for (const float number : column.numbers) out << ' ' << number;
       for (const double number : column.exact) out << '/' << number;
-      for (const std::string& word : column.words) out << '|' << word;
+      for (const std::string& category : column.categories) out << '|' << category;
       for (const std::int32_t code : column.codes) out << ' ' << code;
     }
   } catch (const Error& error) {

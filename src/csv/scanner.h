@@ -67,8 +67,8 @@ class CsvScanner {
 
   void pass_blank_lines();
 
-  // Goes to the next row without a look at its cells; false if the text may end before the row does:
-  // within quotes, without a line break, or with the first half of one.
+  // Goes to the next row without a look at its cells; false if the text may end before the row
+  // does: within quotes, without a line break, or with the first half of one.
   bool pass_row();
 
   // The next cell of the row. Throws Error (data) for a quote that does not end a cell.

@@ -23,17 +23,17 @@ constexpr std::size_t kBlocksOfAWindow = 64;  // whose text is held at a time
 
 void check_column(const Column& column, std::size_t num_rows) {
   const bool is_number = column.type == ColumnType::number;
-  const std::size_t size = is_number ? column.values().size() : column.word_codes().size();
+  const std::size_t size = is_number ? column.values().size() : column.category_codes().size();
   if (size != num_rows) {
     throw Error(ErrorKind::argument,
                 fmt::format("column '{}': {} cells, wanted {} as the table has", column.name, size,
                             num_rows));
   }
-  const auto num_words = static_cast<std::int32_t>(column.words.size());
-  for (const std::int32_t code : column.word_codes()) {
-    if (code < kMissingCode || code >= num_words) {
+  const auto num_categories = static_cast<std::int32_t>(column.categories.size());
+  for (const std::int32_t code : column.category_codes()) {
+    if (code < kMissingCode || code >= num_categories) {
       throw Error(ErrorKind::argument, fmt::format("column '{}': code {}, wanted less than {}",
-                                                   column.name, code, num_words));
+                                                   column.name, code, num_categories));
     }
   }
 }
@@ -59,8 +59,8 @@ void append_text(std::string& out, std::string_view text) {
 
 void append_cell(std::string& out, const Column& column, std::size_t row) {
   if (column.type == ColumnType::category) {
-    const std::int32_t code = column.word_codes()[row];
-    if (code != kMissingCode) append_text(out, column.words[static_cast<std::size_t>(code)]);
+    const std::int32_t code = column.category_codes()[row];
+    if (code != kMissingCode) append_text(out, column.categories[static_cast<std::size_t>(code)]);
   } else if (const float number = column.values()[row]; !std::isnan(number)) {
     char digits[32];
     const auto end = column.doubles().empty()

@@ -63,10 +63,10 @@ ClassAndColumn read_class_and_column(const std::string& text, std::string_view f
     require_feature(column, field, table, columns, options);
     return {static_cast<std::size_t>(found - classes.begin()), std::move(column)};
   }
-  const std::string word = text.substr(0, first);
-  const auto guess = nearest<std::vector<std::string>, std::identity>(word, classes);
+  const std::string category = text.substr(0, first);
+  const auto guess = nearest<std::vector<std::string>, std::identity>(category, classes);
   fail(fmt::format("{}: '{}': the label '{}' has no class '{}'{}", field, printable(text),
-                   printable(options.label), printable(word),
+                   printable(options.label), printable(category),
                    guess ? fmt::format("; did you mean '{}'?", printable(*guess)) : ""));
 }
 
@@ -78,19 +78,19 @@ Promises turned(Promises promises) {
 }  // namespace
 
 std::vector<std::string> split_order(std::string_view text) {
-  std::vector<std::string> words;
+  std::vector<std::string> categories;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('<', begin), text.size());
-    words.emplace_back(text.substr(begin, end - begin));
+    categories.emplace_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
-  return words;
+  return categories;
 }
 
-bool are_distinct(const std::vector<std::string>& words) {
+bool are_distinct(const std::vector<std::string>& categories) {
   std::set<std::string_view> distinct;
-  for (const std::string& word : words) distinct.insert(shortest_plain(word));
-  return distinct.size() == words.size() && !distinct.contains("");
+  for (const std::string& category : categories) distinct.insert(shortest_plain(category));
+  return distinct.size() == categories.size() && !distinct.contains("");
 }
 
 Directions read_directions(const Table& table, const ColumnIndex& columns,
@@ -154,20 +154,20 @@ Orders read_orders(const Table& table, const ColumnIndex& columns, const TrainOp
       fail(fmt::format("order: '{}': wanted column=low<...<high", printable(text)));
     const std::string name = text.substr(0, equals);
     const Column& column = require_feature(name, "order", table, columns, options);
-    std::vector<std::string> words = split_order(std::string_view(text).substr(equals + 1));
-    if (words.size() < 2 || !are_distinct(words)) {
+    std::vector<std::string> categories = split_order(std::string_view(text).substr(equals + 1));
+    if (categories.size() < 2 || !are_distinct(categories)) {
       fail(fmt::format("order: '{}': wanted two or more different words, low<...<high",
                        printable(text)));
     }
-    for (const std::string& word : words) {
-      if (!means_missing(word, column.missing, column.not_missing)) continue;
+    for (const std::string& category : categories) {
+      if (!means_missing(category, column.missing, column.not_missing)) continue;
       fail(fmt::format(
           "order: '{0}': '{1}' means a missing cell, which has no place in an order; "
           "if it is a word of this column, say so: --not-missing '{0}={1}' (not_missing in "
           "C++ and Python)",
-          printable(name), printable(word)));
+          printable(name), printable(category)));
     }
-    if (!orders.emplace(name, std::move(words)).second)
+    if (!orders.emplace(name, std::move(categories)).second)
       fail(fmt::format("order: '{}' is given twice", printable(name)));
   }
   return orders;

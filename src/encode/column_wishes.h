@@ -22,7 +22,8 @@ using Orders = std::unordered_map<std::string, std::vector<std::string>>;
 Directions read_directions(const Table& table, const ColumnIndex& columns,
                            const TrainOptions& options);
 
-/// Of classes without an order: directions are wanted of the probability of a class, "class:column".
+/// Of classes without an order: directions are wanted of the probability of a class,
+/// "class:column".
 struct ClassDirections {
   Directions columns;                  // of which the first class with a promise rises or falls
   std::vector<Monotonicity> promises;  // of each class along an increasing column; empty if none
@@ -39,6 +40,6 @@ Orders read_orders(const Table& table, const ColumnIndex& columns, const TrainOp
 
 /// S, M and L of "S<M<L"; and whether words are all different, none of them empty.
 std::vector<std::string> split_order(std::string_view text);
-bool are_distinct(const std::vector<std::string>& words);
+bool are_distinct(const std::vector<std::string>& categories);
 
 }  // namespace espalier

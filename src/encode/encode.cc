@@ -23,7 +23,9 @@ namespace {
 const Column& with_numbers(const Table& table, const Column& column) {
   if (column.type != ColumnType::number) {
     const std::string example =
-        column.words.empty() ? "" : fmt::format(" such as '{}'", printable(column.words.front()));
+        column.categories.empty()
+            ? ""
+            : fmt::format(" such as '{}'", printable(column.categories.front()));
     fail_column(table, column.name, fmt::format("has words{}, wanted numbers", example));
   }
   return column;
@@ -55,16 +57,16 @@ struct CellsOfFeature {
 
 // index(word) is the number that stands for a word; the word of a missing cell is empty.
 template <class Index>
-void encode_words(const Column& column, const Rows& rows, const CellsOfFeature& cells,
-                  Index&& index) {
+void encode_categories(const Column& column, const Rows& rows, const CellsOfFeature& cells,
+                       Index&& index) {
   if (column.type == ColumnType::number) {
-    for (std::size_t i = 0; i < rows.size(); ++i) cells[i] = index(word_at(column, rows[i]));
+    for (std::size_t i = 0; i < rows.size(); ++i) cells[i] = index(text_at(column, rows[i]));
     return;
   }
   std::vector<float> by_code;
-  for (const std::string& word : column.words) by_code.push_back(index(word));
+  for (const std::string& category : column.categories) by_code.push_back(index(category));
   const float missing = index("");
-  const std::span<const std::int32_t> codes = column.word_codes();
+  const std::span<const std::int32_t> codes = column.category_codes();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::int32_t code = codes[rows[i]];
     cells[i] = code == kMissingCode ? missing : by_code[static_cast<std::size_t>(code)];
@@ -81,18 +83,18 @@ void encode_feature(const Feature& feature, const ColumnIndex& columns, const Ro
     for (std::size_t i = 0; i < rows.size(); ++i) cells[i] = place(values[rows[i]]);
     return;
   }
-  const FeatureWords words(feature);
+  const FeatureCategories categories(feature);
   const Column& column = columns.require(feature.name);
   if (feature.kind == FeatureKind::ordered) {
-    encode_words(column, rows, cells, [&](const std::string& word) {
-      const auto found = words.find(word);
+    encode_categories(column, rows, cells, [&](const std::string& category) {
+      const auto found = categories.find(category);
       return place(found ? static_cast<float>(*found) : std::numeric_limits<float>::quiet_NaN());
     });
     return;
   }
-  const std::size_t unseen = num_own_words(feature);
-  encode_words(column, rows, cells, [&](const std::string& word) {
-    return static_cast<float>(words.find(word).value_or(unseen));
+  const std::size_t unseen = num_own_categories(feature);
+  encode_categories(column, rows, cells, [&](const std::string& category) {
+    return static_cast<float>(categories.find(category).value_or(unseen));
   });
 }
 
@@ -149,21 +151,21 @@ void fail_column(const Table& table, const std::string& column, std::string_view
               fmt::format("{}: column '{}': {}", table.name, printable(column), message));
 }
 
-std::size_t num_own_words(const Feature& feature) {
-  return feature.words.size() - (feature.pools_rare && !feature.words.empty() ? 1 : 0);
+std::size_t num_own_categories(const Feature& feature) {
+  return feature.categories.size() - (feature.pools_rare && !feature.categories.empty() ? 1 : 0);
 }
 
 Rows all_rows(const Table& table) { return rows_between(0, table.num_rows); }
 
-FeatureWords::FeatureWords(const Feature& feature) {
-  const std::size_t count = num_own_words(feature);
-  for (std::size_t i = 0; i < count; ++i) index_.emplace(feature.words[i], i);
-  for (std::size_t i = 0; i < count; ++i) index_.emplace(shortest_plain(feature.words[i]), i);
+FeatureCategories::FeatureCategories(const Feature& feature) {
+  const std::size_t count = num_own_categories(feature);
+  for (std::size_t i = 0; i < count; ++i) index_.emplace(feature.categories[i], i);
+  for (std::size_t i = 0; i < count; ++i) index_.emplace(shortest_plain(feature.categories[i]), i);
 }
 
-std::optional<std::size_t> FeatureWords::find(std::string_view word) const {
-  auto found = index_.find(word);
-  if (found == index_.end()) found = index_.find(shortest_plain(word));
+std::optional<std::size_t> FeatureCategories::find(std::string_view category) const {
+  auto found = index_.find(category);
+  if (found == index_.end()) found = index_.find(shortest_plain(category));
   return found == index_.end() ? std::nullopt : std::optional(found->second);
 }
 
@@ -193,20 +195,20 @@ const Column& require_numbers(const Table& table, const std::string& name) {
   return with_numbers(table, require_column(table, name));
 }
 
-std::string number_word(const Column& column, double value) {
+std::string number_text(const Column& column, double value) {
   return column.doubles().empty() ? fewest_digits(static_cast<float>(value)) : fewest_digits(value);
 }
 
-std::string word_at(const Column& column, std::size_t row) {
+std::string text_at(const Column& column, std::size_t row) {
   if (column.type == ColumnType::number) {
     const double value = column.number(row);
-    return std::isnan(value) ? "" : number_word(column, value);
+    return std::isnan(value) ? "" : number_text(column, value);
   }
-  const std::int32_t code = column.word_codes()[row];
-  return code == kMissingCode ? "" : column.words[static_cast<std::size_t>(code)];
+  const std::int32_t code = column.category_codes()[row];
+  return code == kMissingCode ? "" : column.categories[static_cast<std::size_t>(code)];
 }
 
-float position_among(std::span<const float> keypoints, float value, bool turned) noexcept {
+float position_among(std::span<const float> keypoints, float value, bool reversed) noexcept {
   // The distance of two floats at least, so that nothing is divided by 0, not even where the CPU
   // takes subnormal keypoints for 0.
   constexpr double kLeastGap = 0x1p-149;
@@ -223,7 +225,7 @@ float position_among(std::span<const float> keypoints, float value, bool turned)
   const double lo = keypoints[k], hi = keypoints[k + 1];
   const double position = static_cast<double>(k) + (clipped - lo) / std::max(hi - lo, kLeastGap);
   const double last = static_cast<double>(keypoints.size() - 1);
-  return static_cast<float>(turned ? last - position : position);
+  return static_cast<float>(reversed ? last - position : position);
 }
 
 float encode_number(const Feature& feature, float value) {
@@ -236,10 +238,11 @@ float encode_number(const Feature& feature, float value) {
 
 float encode_cell(const Feature& feature, float cell) {
   if (feature.kind != FeatureKind::category) return encode_number(feature, cell);
-  const std::size_t own = num_own_words(feature);
+  const std::size_t own = num_own_categories(feature);
   if (std::isnan(cell)) {
-    const auto end = feature.words.begin() + static_cast<std::ptrdiff_t>(own);
-    return static_cast<float>(std::find(feature.words.begin(), end, "") - feature.words.begin());
+    const auto end = feature.categories.begin() + static_cast<std::ptrdiff_t>(own);
+    return static_cast<float>(std::find(feature.categories.begin(), end, "") -
+                              feature.categories.begin());
   }
   const auto unseen = static_cast<float>(own);
   return cell >= 0 && cell < unseen && cell == std::floor(cell) ? cell : unseen;
@@ -263,7 +266,7 @@ Dataset read_features(const Schema& schema, const Table& table) {
   return data;
 }
 
-std::vector<Dataset> encode_and_free(const Schema& schema, Table table, const TableShare& share,
+std::vector<Dataset> encode_and_free(const Schema& schema, Table table, const RankRows& share,
                                      const std::vector<const Rows*>& lists) {
   // More blocks hold less of the table twice, and copy the rest of the columns more often.
   constexpr std::uint64_t kBlocks = 8;

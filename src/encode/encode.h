@@ -21,7 +21,7 @@
 #include "encode/dataset.h"
 #include "espalier/schema.h"
 #include "espalier/table.h"
-#include "table/table_share.h"
+#include "table/rank_rows.h"
 
 namespace espalier {
 
@@ -30,16 +30,16 @@ inline constexpr float kMissingPosition = -1;
 
 /// The words that stand for themselves, without the last one where that is all the rare ones; the
 /// index behind them is that of an unseen word.
-std::size_t num_own_words(const Feature& feature);
+std::size_t num_own_categories(const Feature& feature);
 
 /// The words of an ordered or a category feature, which must outlive it, by what they say: words
 /// that are the same plain number are one word.
-class FeatureWords {
+class FeatureCategories {
  public:
-  explicit FeatureWords(const Feature& feature);
+  explicit FeatureCategories(const Feature& feature);
 
   /// The index of a word, or nothing for one that the feature does not have.
-  std::optional<std::size_t> find(std::string_view word) const;
+  std::optional<std::size_t> find(std::string_view category) const;
 
  private:
   std::unordered_map<std::string_view, std::size_t> index_;
@@ -71,15 +71,15 @@ Dataset encode_features(const Schema& schema, const Table& table, const Rows& ro
 /// encode_cell makes the cells of encode_features of these.
 Dataset read_features(const Schema& schema, const Table& table);
 
-/// Features and the columns beside them for several lists of rows, each in ascending order; features
-/// of those rows that the share has. The cells of the table are freed as they are encoded, block of
-/// rows by block, so that little is ever held in both forms.
-std::vector<Dataset> encode_and_free(const Schema& schema, Table table, const TableShare& share,
+/// Features and the columns beside them for several lists of rows, each in ascending order;
+/// features of those rows that the share has. The cells of the table are freed as they are encoded,
+/// block of rows by block, so that little is ever held in both forms.
+std::vector<Dataset> encode_and_free(const Schema& schema, Table table, const RankRows& share,
                                      const std::vector<const Rows*>& lists);
 
 /// The position of a value, not NaN, among keypoints; counted from the other end if `turned`. It
 /// never falls (turned: never rises) when the value rises, not by one bit.
-float position_among(std::span<const float> keypoints, float value, bool turned) noexcept;
+float position_among(std::span<const float> keypoints, float value, bool reversed) noexcept;
 
 /// The position of a value among a number feature's keypoints, as above.
 float encode_number(const Feature& feature, float value);
@@ -97,9 +97,9 @@ const Column& require_numbers(const Table& table, const std::string& name);
                               std::string_view message);
 
 /// The word of a cell, whatever the column's type; empty for a missing one.
-std::string word_at(const Column& column, std::size_t row);
+std::string text_at(const Column& column, std::size_t row);
 
 /// The fewest digits that read back as the same number of that column.
-std::string number_word(const Column& column, double value);
+std::string number_text(const Column& column, double value);
 
 }  // namespace espalier

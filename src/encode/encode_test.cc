@@ -67,7 +67,7 @@ TEST(Encode, AdjacentFloatsNeverChangeOrder) {
 TEST(Encode, CategoriesAreIndicesAndUnseenOnesComeLast) {
   const Schema schema = {.features = {{.name = "c",
                                        .kind = FeatureKind::category,
-                                       .words = {"a", "", "b"},
+                                       .categories = {"a", "", "b"},
                                        .shares = {1, 1, 1}}}};
   const Table table = parse_csv("c,d\nb,1\na,1\n,1\nzebra,1\n");
   EXPECT_THAT(encode_features(schema, table, all_rows(table)).cells, ElementsAre(2, 0, 1, 3));
@@ -76,7 +76,7 @@ TEST(Encode, CategoriesAreIndicesAndUnseenOnesComeLast) {
 TEST(Encode, UnseenWordsJoinTheRareOnesWhereThereAreSome) {
   const Schema schema = {.features = {{.name = "c",
                                        .kind = FeatureKind::category,
-                                       .words = {"a", "(rare)"},
+                                       .categories = {"a", "(rare)"},
                                        .shares = {1, 1},
                                        .pools_rare = true}}};
   const Table table = parse_csv("c,d\na,1\nzebra,1\n(rare),1\n");
@@ -89,7 +89,7 @@ TEST(Encode, OrderedWordsAreNumbersAndUnknownOnesMissing) {
                                        .monotonicity = Monotonicity::decreasing,
                                        .keypoints = {0, 1, 2},
                                        .learns_missing = true,
-                                       .words = {"S", "M", "L"}}}};
+                                       .categories = {"S", "M", "L"}}}};
   const Table table = parse_csv("size,d\nS,1\nL,1\nXXL,1\n,1\n");
   EXPECT_THAT(encode_features(schema, table, all_rows(table)).cells, ElementsAre(2, 0, -1, -1));
 }
@@ -108,14 +108,14 @@ TEST(Encode, NamesAbsentColumnsAndColumnsOfAnotherType) {
 
 TEST(Encode, AWordIsFoundHoweverItsNumberIsWritten) {
   const Feature known{
-      .name = "c", .kind = FeatureKind::category, .words = {"1", "2.50", "1.0", ""}};
-  const FeatureWords words(known);
-  EXPECT_EQ(words.find("1"), 0u);
-  EXPECT_EQ(words.find("1.0"), 2u) << "a word of its own in an old model";
-  EXPECT_EQ(words.find("1.00"), 0u);
-  EXPECT_EQ(words.find("2.5"), 1u);
-  EXPECT_EQ(words.find(""), 3u);
-  EXPECT_EQ(words.find("01"), std::nullopt);
+      .name = "c", .kind = FeatureKind::category, .categories = {"1", "2.50", "1.0", ""}};
+  const FeatureCategories categories(known);
+  EXPECT_EQ(categories.find("1"), 0u);
+  EXPECT_EQ(categories.find("1.0"), 2u) << "a word of its own in an old model";
+  EXPECT_EQ(categories.find("1.00"), 0u);
+  EXPECT_EQ(categories.find("2.5"), 1u);
+  EXPECT_EQ(categories.find(""), 3u);
+  EXPECT_EQ(categories.find("01"), std::nullopt);
 }
 
 TEST(Encode, FreeingTheTableChangesNothing) {
@@ -126,7 +126,7 @@ TEST(Encode, FreeingTheTableChangesNothing) {
   Table table = parse_csv(text);
   Schema schema;
   schema.features = {number_feature(),
-                     {.name = "word", .kind = FeatureKind::category, .words = {"b", "a"}}};
+                     {.name = "word", .kind = FeatureKind::category, .categories = {"b", "a"}}};
   schema.label = {.name = "y", .is_number = true};
   schema.beside[Role::weight] = "w";
   std::vector<Rows> parts(3);  // the last has no rows

@@ -68,7 +68,7 @@ Pair::Side fit_side(const Schema& schema, std::size_t feature, int bins, const D
   const auto most = static_cast<std::size_t>(bins);
   Pair::Side side{.feature = feature};
   if (own.kind == FeatureKind::category) {
-    side.edges = edges_between_words(own.words.size() + 1, most);  // the last is unseen
+    side.edges = edges_between_words(own.categories.size() + 1, most);  // the last is unseen
     return side;
   }
   std::vector<float> values;
@@ -148,7 +148,7 @@ Pair::Side grid_side(const Schema& schema, std::size_t feature, int most) {
   // A category of one word has the unseen ones beside it.
   const bool is_category = own.kind == FeatureKind::category;
   const auto places = static_cast<std::int32_t>(
-      is_category ? std::max<std::size_t>(own.words.size(), 2) : own.keypoints.size());
+      is_category ? std::max<std::size_t>(own.categories.size(), 2) : own.keypoints.size());
   const std::int32_t count = std::min(places, most);
   for (std::int32_t v = 0; v < count; ++v)
     side.vertices.push_back(is_category ? v : v * (places - 1) / (count - 1));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pairs of features as one number, made of the encoded cells of a row: each side is cut into bins.
 //
-//   crossed   codes[i * bins of second + j], i and j the number of edges that are <= the encoded cell
-//   grid      i * bins of second + j
+//   crossed   codes[i * bins of second + j], i and j the number of edges that are <= the encoded
+//   cell grid      i * bins of second + j
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ bool needs_grid(const Schema& schema, std::size_t first, std::size_t second);
 std::vector<float> grid_edges(std::span<const std::int32_t> vertices);
 
 /// More vertices a side than the codes of a grid have room for.
-inline constexpr int kMostVertices = 64;
+inline constexpr int kMaxPairVertices = 64;
 
 /// The grid of two features, at most `vertices` a side, missing cells apart: keypoints evenly among
 /// all of a number, the heaviest words of a category, of which the last stands for all others too.

@@ -14,7 +14,8 @@
 namespace espalier {
 namespace {
 
-// Encoded rows of two numbers, one with missing cells, and a category, each with few values or many.
+// Encoded rows of two numbers, one with missing cells, and a category, each with few values or
+// many.
 Dataset random_data(const Schema& schema, Random& random) {
   Dataset data{.num_rows = 1 + random.below(400), .num_features = 3};
   const bool few = random.uniform() < 0.5;
@@ -25,7 +26,8 @@ Dataset random_data(const Schema& schema, Random& random) {
       data.cells.push_back(missing ? kMissingPosition
                                    : static_cast<float>(few ? std::floor(4 * x) / 4 : x));
     }
-    data.cells.push_back(static_cast<float>(random.below(schema.features[2].words.size() + 1)));
+    data.cells.push_back(
+        static_cast<float>(random.below(schema.features[2].categories.size() + 1)));
     data.beside[Role::weight].push_back(static_cast<float>(random.uniform()));
   }
   return data;
@@ -37,7 +39,7 @@ Schema three_features() {
                      {.name = "b", .keypoints = {0, 1, 2, 3}, .learns_missing = true},
                      {.name = "c", .kind = FeatureKind::category}};
   for (int w = 0; w < 12; ++w) {
-    schema.features[2].words.push_back(std::to_string(w));
+    schema.features[2].categories.push_back(std::to_string(w));
     schema.features[2].shares.push_back(1);
   }
   return schema;
@@ -112,8 +114,8 @@ TEST(Pairs, RareCellsShareACode) {
   EXPECT_NEAR(pair.shares[2], 2.0 / 11, 1e-6);
 }
 
-// The place of a grid: its vertices along both columns lie kGridSteps apart, missing cells and words
-// among them, and between them it counts steps, never down when the cell rises.
+// The place of a grid: its vertices along both columns lie kGridSteps apart, missing cells and
+// words among them, and between them it counts steps, never down when the cell rises.
 TEST(Pairs, AGridCountsStepsBetweenItsVertices) {
   Schema schema = three_features();
   schema.features[0].monotonicity = Monotonicity::decreasing;
@@ -156,7 +158,7 @@ TEST(Pairs, TablesAreEncodedAsDatasetsAreWidened) {
     schema.features.push_back({.name = name, .keypoints = {20, 50, 90}, .typical = 40});
   }
   schema.features.push_back(
-      {.name = "region", .kind = FeatureKind::category, .words = {"north", "south"}});
+      {.name = "region", .kind = FeatureKind::category, .categories = {"north", "south"}});
   Dataset widened = encode_features(schema, table, all_rows(table));
   const std::vector<Pair> pairs = {fit_pair(schema, 0, 1, 9, 1000, widened),
                                    fit_pair(schema, 2, 0, 5, 1000, widened),

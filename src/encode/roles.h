@@ -29,13 +29,13 @@ Role role_of(const std::string& column, const TrainOptions& options);
 /// What a number of the role must be, as a text; empty if it is.
 std::string_view wanted_of(Role role, float number);
 
-/// The rows that count: all, except those whose weight is 0. An empty name: all. Throws Error (data)
-/// if all rows have weight 0.
+/// The rows that count: all, except those whose weight is 0. An empty name: all. Throws Error
+/// (data) if all rows have weight 0.
 Rows weighted_rows(const Table& table, const std::string& weight);
 
 /// One number per row, for training and evaluation. Throws Error (data) for one that the role does
-/// not allow: a weight that is missing, negative or not finite, or weights that are all 0; an exposure
-/// that is not positive.
+/// not allow: a weight that is missing, negative or not finite, or weights that are all 0; an
+/// exposure that is not positive.
 LargeVector<float> encode_side_column(Role role, const std::string& column, const Table& table,
                                       const Rows& rows);
 

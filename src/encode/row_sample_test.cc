@@ -48,7 +48,7 @@ double largest_error(const std::vector<std::size_t>& values, std::size_t most) {
 
 // The bound for all x at once, by a union over a grid of 1000 of them, with odds of 10^-9.
 TEST(RowSample, KeepsItsBoundWhateverTheOrderOfTheRows) {
-  constexpr std::size_t kRows = 60'000, kMost = 2000, kStretch = kRows / kMost + 1;
+  constexpr std::size_t kRows = 60'000, kMax = 2000, kStretch = kRows / kMax + 1;
   const double m = static_cast<double>(kRows / kStretch);
   const double bound = 0.001 + std::sqrt(std::log(2 * 1000 / 1e-9) / (2 * m));
   std::vector<std::size_t> rising(kRows), falling, shuffled, periodic(kRows);
@@ -64,7 +64,7 @@ TEST(RowSample, KeepsItsBoundWhateverTheOrderOfTheRows) {
     }
   }
   for (const auto& values : {rising, falling, shuffled, periodic})
-    EXPECT_LT(largest_error(values, kMost), bound);
+    EXPECT_LT(largest_error(values, kMax), bound);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 
 #include "core/bytes.h"
 #include "core/text.h"
+#include "csv/category_index.h"
 #include "csv/cell.h"
-#include "csv/word_index.h"
 #include "encode/column_wishes.h"
 #include "encode/encode.h"
 #include "encode/roles.h"
@@ -39,8 +39,8 @@ void require_utf8(const Table& table, const Column& column) {
   constexpr const char* kWanted = "is not UTF-8; convert the file first, for example with iconv";
   if (!is_utf8(column.name))
     throw Error(ErrorKind::data, fmt::format("{}: a column name {}", table.name, kWanted));
-  for (const auto* words : {&column.words, &column.missing, &column.not_missing}) {
-    if (std::all_of(words->begin(), words->end(), is_utf8)) continue;
+  for (const auto* categories : {&column.categories, &column.missing, &column.not_missing}) {
+    if (std::all_of(categories->begin(), categories->end(), is_utf8)) continue;
     throw Error(ErrorKind::data, fmt::format("{}: column '{}': a word {}", table.name,
                                              printable(column.name), kWanted));
   }
@@ -49,25 +49,26 @@ void require_utf8(const Table& table, const Column& column) {
 // The place of each cell in the order of a feature's words; NaN for a missing one.
 class OrderedCells {
  public:
-  OrderedCells(const Feature& feature, const Column& column) : words_(feature), column_(column) {
-    for (const std::string& word : column.words) by_code_.push_back(place(word));
+  OrderedCells(const Feature& feature, const Column& column)
+      : categories_(feature), column_(column) {
+    for (const std::string& category : column.categories) by_code_.push_back(place(category));
   }
 
   float operator[](std::size_t row) const {
-    if (column_.type == ColumnType::number) return place(word_at(column_, row));
-    const std::int32_t code = column_.word_codes()[row];
+    if (column_.type == ColumnType::number) return place(text_at(column_, row));
+    const std::int32_t code = column_.category_codes()[row];
     return code == kMissingCode ? kNan : by_code_[static_cast<std::size_t>(code)];
   }
 
  private:
   static constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-  float place(const std::string& word) const {
-    const auto found = words_.find(word);
+  float place(const std::string& category) const {
+    const auto found = categories_.find(category);
     return found ? static_cast<float>(*found) : kNan;
   }
 
-  FeatureWords words_;
+  FeatureCategories categories_;
   const Column& column_;
   std::vector<float> by_code_;
 };
@@ -83,47 +84,51 @@ struct OwnRows {
   }
 };
 
-OwnRows own_rows(const TableShare& share, RowRange range, const Rows& rows) {
+OwnRows own_rows(const RankRows& share, RowRange range, const Rows& rows) {
   const RowRange places = places_of(range, rows);
   return {std::span(rows).subspan(places.begin, places.size()), share.first};
 }
 
-void fill_ordered(const Column& column, const OwnRows& rows, const std::vector<std::string>& words,
-                  const Table& table, Feature& feature) {
+void fill_ordered(const Column& column, const OwnRows& rows,
+                  const std::vector<std::string>& categories, const Table& table,
+                  Feature& feature) {
   feature.kind = FeatureKind::ordered;
-  feature.words = words;
+  feature.categories = categories;
   const OrderedCells cells(feature, column);
   rows.visit([&](std::size_t row) {
     if (!std::isnan(cells[row])) return;
-    const std::string word = word_at(column, row);
-    if (word.empty()) return;
+    const std::string category = text_at(column, row);
+    if (category.empty()) return;
     throw Error(ErrorKind::data,
                 fmt::format("{}: column '{}': row {}: '{}' is not in its order {}", table.name,
-                            printable(column.name), rows.first + row + 1, printable(word),
-                            printable(fmt::format("{}", fmt::join(words, "<")))));
+                            printable(column.name), rows.first + row + 1, printable(category),
+                            printable(fmt::format("{}", fmt::join(categories, "<")))));
   });
 }
 
 // What each of some words weighs in the training rows; less than 0 if it is in none of them.
 // same[code] is the word of a code, the last word stands for missing cells.
-std::vector<double> weigh_words(const Column& column, const TableShare& share, const Rows& rows,
-                                const LargeVector<float>& weights,
-                                const std::vector<std::size_t>& same, std::size_t num_words) {
-  const std::span<const std::int32_t> codes = column.word_codes();
+std::vector<double> weigh_categories(const Column& column, const RankRows& share, const Rows& rows,
+                                     const LargeVector<float>& weights,
+                                     const std::vector<std::size_t>& same,
+                                     std::size_t num_categories) {
+  const std::span<const std::int32_t> codes = column.category_codes();
   const WholeWeights whole(weights);
-  std::vector<std::int64_t> own(num_words, -1);
+  std::vector<std::int64_t> own(num_categories, -1);
   const auto add = [](std::int64_t& sum, std::int64_t more) {
     if (more >= 0) sum = std::max<std::int64_t>(sum, 0) + more;
   };
   const RowRange places = places_of(share.rows, rows);
   for (std::uint64_t i = places.begin; i < places.end; ++i) {
     const std::int32_t code = codes[rows[i] - share.first];
-    add(own[code == kMissingCode ? num_words - 1 : same[static_cast<std::size_t>(code)]], whole[i]);
+    add(own[code == kMissingCode ? num_categories - 1 : same[static_cast<std::size_t>(code)]],
+        whole[i]);
   }
-  std::vector<std::int64_t> sums(num_words, -1);
+  std::vector<std::int64_t> sums(num_categories, -1);
   for (const std::string& bytes : share.gather(raw_bytes(std::span<const std::int64_t>(own)))) {
     const std::vector<std::int64_t> gathered = numbers_of<std::int64_t>(bytes);
-    for (std::size_t word = 0; word < num_words; ++word) add(sums[word], gathered[word]);
+    for (std::size_t category = 0; category < num_categories; ++category)
+      add(sums[category], gathered[category]);
   }
   std::vector<double> totals;
   for (const std::int64_t sum : sums) totals.push_back(sum < 0 ? -1 : whole.in_weight(sum));
@@ -131,25 +136,27 @@ std::vector<double> weigh_words(const Column& column, const TableShare& share, c
 }
 
 // The words of the training rows, the heaviest first; the rarest pooled beyond max_categories.
-void fill_category(const Column& column, const TableShare& share, const Rows& rows,
+void fill_category(const Column& column, const RankRows& share, const Rows& rows,
                    const LargeVector<float>& weights, int max_categories, Feature& feature) {
   feature.kind = FeatureKind::category;
-  WordIndex index;                // 1 and 1.0 are one word
+  CategoryIndex index;            // 1 and 1.0 are one word
   std::vector<std::size_t> same;  // by code
-  for (const std::string& each : column.words)
+  for (const std::string& each : column.categories)
     same.push_back(static_cast<std::size_t>(index.index_of(shortest_plain(each))));
-  const std::vector<std::string> words = index.take_words();
+  const std::vector<std::string> categories = index.take_categories();
   const std::vector<double> totals =
-      weigh_words(column, share, rows, weights, same, words.size() + 1);
+      weigh_categories(column, share, rows, weights, same, categories.size() + 1);
   const double total = weights.empty() ? static_cast<double>(rows.size())
                                        : std::accumulate(weights.begin(), weights.end(), 0.0);
-  const auto word = [&](std::size_t c) { return c < words.size() ? words[c] : std::string(); };
+  const auto category = [&](std::size_t c) {
+    return c < categories.size() ? categories[c] : std::string();
+  };
   std::vector<std::size_t> order;
   for (std::size_t c = 0; c < totals.size(); ++c) {
     if (totals[c] >= 0) order.push_back(c);
   }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return totals[a] != totals[b] ? totals[a] > totals[b] : word(a) < word(b);
+    return totals[a] != totals[b] ? totals[a] > totals[b] : category(a) < category(b);
   });
   const auto limit = static_cast<std::size_t>(max_categories);
   feature.pools_rare = order.size() > limit;
@@ -159,11 +166,11 @@ void fill_category(const Column& column, const TableShare& share, const Rows& ro
       rare += totals[order[i]];
       continue;
     }
-    feature.words.push_back(word(order[i]));
+    feature.categories.push_back(category(order[i]));
     feature.shares.push_back(static_cast<float>(totals[order[i]] / total));
   }
   if (feature.pools_rare) {
-    feature.words.emplace_back("(rare)");
+    feature.categories.emplace_back("(rare)");
     feature.shares.push_back(static_cast<float>(rare / total));
   }
 }
@@ -214,7 +221,7 @@ bool has_blurred_numbers(const Column& column, const OwnRows& rows) {
 Content own_content_of(const Column& column, const OwnRows& rows) {
   Content content;
   const bool is_number = column.type == ColumnType::number;
-  const std::span<const std::int32_t> codes = column.word_codes();
+  const std::span<const std::int32_t> codes = column.category_codes();
   for (const std::uint64_t each : rows.rows) {
     const std::size_t row = each - rows.first;
     const float number = is_number ? column.values()[row] : 0;
@@ -238,7 +245,7 @@ Content own_content_of(const Column& column, const OwnRows& rows) {
 
 // That of all processes. Their numbers are compared by the first of each: what is blurred is only
 // worth a warning.
-Content content_of(const Column& column, const TableShare& share, const OwnRows& rows) {
+Content content_of(const Column& column, const RankRows& share, const OwnRows& rows) {
   const Content own = own_content_of(column, rows);
   Content content;
   for (const std::string& bytes : share.gather(raw_bytes(std::span(&own, 1))))
@@ -256,7 +263,7 @@ std::string_view why_ignored(const Content& content) {
 
 // The finite values of the training rows of a number or ordered feature, sorted.
 std::vector<float> sorted_values(const Feature& feature, const Column& column,
-                                 const TableShare& share, const Rows& rows) {
+                                 const RankRows& share, const Rows& rows) {
   std::vector<float> own;
   const RowRange places = places_of(share.rows, rows);
   const auto add_all = [&](const auto& cells) {
@@ -315,7 +322,7 @@ std::vector<Feature> build_features(const Table& table, const TrainOptions& opti
                         read_directions(table, ColumnIndex(table), options), rows, warn);
 }
 
-std::vector<Feature> build_features(const Table& table, const TableShare& share,
+std::vector<Feature> build_features(const Table& table, const RankRows& share,
                                     const TrainOptions& options, const Directions& directions,
                                     const Rows& rows, const Warning& warn) {
   const ColumnIndex columns(table);
@@ -365,7 +372,7 @@ std::vector<Feature> build_features(const Table& table, const TableShare& share,
   return features;
 }
 
-void fit_keypoints(const KeypointPlan& plan, const Table& table, const TableShare& share,
+void fit_keypoints(const KeypointPlan& plan, const Table& table, const RankRows& share,
                    const Rows& rows, std::vector<Feature>& features) {
   const ColumnIndex columns(table);
   for (Feature& feature : features) {
@@ -380,8 +387,8 @@ void fit_keypoints(const KeypointPlan& plan, const Table& table, const TableShar
     feature.learns_missing = feature.learns_missing && plan.learn_missing;
     feature.keypoints =
         feature.kind == FeatureKind::ordered
-            ? uniformly_over(0, static_cast<double>(feature.words.size() - 1),
-                             plan.learn_missing ? static_cast<int>(feature.words.size()) : 2)
+            ? uniformly_over(0, static_cast<double>(feature.categories.size() - 1),
+                             plan.learn_missing ? static_cast<int>(feature.categories.size()) : 2)
             : choose_keypoints(plan, values);
     // Quantiles repeat where many rows share a value, and uniform steps may be too small for
     // floats.

@@ -12,7 +12,7 @@
 #include "espalier/options.h"
 #include "espalier/schema.h"
 #include "espalier/table.h"
-#include "table/table_share.h"
+#include "table/rank_rows.h"
 
 namespace espalier {
 
@@ -24,7 +24,7 @@ using Warning = std::function<void(const std::string&)>;
 std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
                                     const Rows& rows, const Warning& warn);
 /// The same with directions that are read already, of a table that may be divided.
-std::vector<Feature> build_features(const Table& table, const TableShare& share,
+std::vector<Feature> build_features(const Table& table, const RankRows& share,
                                     const TrainOptions& options, const Directions& directions,
                                     const Rows& rows, const Warning& warn);
 
@@ -36,7 +36,7 @@ struct KeypointPlan {
   std::optional<Range> range = {};  // uniform over this range instead, for all features
   bool learn_missing = true;        // whether a calibrator can learn an output for missing cells
 };
-void fit_keypoints(const KeypointPlan& plan, const Table& table, const TableShare& share,
+void fit_keypoints(const KeypointPlan& plan, const Table& table, const RankRows& share,
                    const Rows& rows, std::vector<Feature>& features);
 
 }  // namespace espalier

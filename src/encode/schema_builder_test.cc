@@ -70,20 +70,21 @@ TEST(Features, AMissingWordHasNoPlaceInAnOrder) {
               HasSubstr("'Po' means a missing cell"));
   const Table table = parse_csv(text, {.not_missing = {{"q", {"NA"}}}});
   const auto features = build_features(table, options, all_rows(table), [](const std::string&) {});
-  EXPECT_THAT(features[0].words, ElementsAre("NA", "Po", "Ex"));
+  EXPECT_THAT(features[0].categories, ElementsAre("NA", "Po", "Ex"));
   EXPECT_THAT(features[0].not_missing, ElementsAre("NA"));
   EXPECT_FALSE(features[0].learns_missing);
 }
 
 TEST(Features, WordsThatAreTheSameNumberAreOneWord) {
   const CsvOptions csv = {.types = {{"c", ColumnType::category}}};
-  const auto words = [&](const char* text) {
+  const auto categories = [&](const char* text) {
     const Table table = parse_csv(text, csv);
     return build_features(table, {.label = "y"}, all_rows(table), [](const std::string&) {})[0]
-        .words;
+        .categories;
   };
-  EXPECT_EQ(words("y,c\n0,1\n1,2.0\n0,1.0\n1,1.00\n"), words("y,c\n0,1\n1,2\n0,1\n1,1\n"));
-  EXPECT_THAT(words("y,c\n0,007\n1,7\n0,7.0\n"), ElementsAre("7", "007"));
+  EXPECT_EQ(categories("y,c\n0,1\n1,2.0\n0,1.0\n1,1.00\n"),
+            categories("y,c\n0,1\n1,2\n0,1\n1,1\n"));
+  EXPECT_THAT(categories("y,c\n0,007\n1,7\n0,7.0\n"), ElementsAre("7", "007"));
 }
 
 TEST(Features, OneValueAndMissingCellsIsInformation) {
@@ -93,11 +94,11 @@ TEST(Features, OneValueAndMissingCellsIsInformation) {
 TEST(Features, CategoriesCountMissingAsTheirOwnAndPoolTheRarest) {
   const char* text = "y,c\n0,a\n1,a\n0,a\n1,b\n0,b\n1,\n0,d\n1,e\n";
   auto feature = features_of(text, {.label = "y"})[0];
-  EXPECT_THAT(feature.words, ElementsAre("a", "b", "", "d", "e"));
+  EXPECT_THAT(feature.categories, ElementsAre("a", "b", "", "d", "e"));
   EXPECT_FLOAT_EQ(feature.shares[0], 3.0f / 8);
   EXPECT_FALSE(feature.pools_rare);
   feature = features_of(text, {.label = "y", .max_categories = 3})[0];
-  EXPECT_THAT(feature.words, ElementsAre("a", "b", "(rare)"));
+  EXPECT_THAT(feature.categories, ElementsAre("a", "b", "(rare)"));
   EXPECT_TRUE(feature.pools_rare);
   EXPECT_FLOAT_EQ(feature.shares[2], 3.0f / 8);
 }
@@ -129,7 +130,7 @@ TEST(Features, OrdersMustBeWellFormedAndComplete) {
   const auto features =
       features_of(text, {.label = "y", .increasing = {"size"}, .order = {"size=S<M<L"}});
   EXPECT_EQ(features[0].kind, FeatureKind::ordered);
-  EXPECT_THAT(features[0].words, ElementsAre("S", "M", "L"));
+  EXPECT_THAT(features[0].categories, ElementsAre("S", "M", "L"));
 }
 
 TEST(Keypoints, SitAtDistinctValuesQuantilesOrUniformly) {

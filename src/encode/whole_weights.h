@@ -12,8 +12,8 @@
 
 namespace espalier {
 
-/// Weights as whole numbers of a unit, so that their sums are exact: neither the order of the rows nor
-/// who has which of them changes a bit. The unit is the smallest for which no sum overflows.
+/// Weights as whole numbers of a unit, so that their sums are exact: neither the order of the rows
+/// nor who has which of them changes a bit. The unit is the smallest for which no sum overflows.
 class WholeWeights {
  public:
   explicit WholeWeights(const LargeVector<float>& weights) : weights_(weights) {

@@ -12,7 +12,7 @@
 #include "encode/promises.h"
 #include "espalier/outputs.h"
 #include "espalier/predictor.h"
-#include "eval/hunt.h"
+#include "eval/counter_examples.h"
 #include "model/label_json.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
@@ -78,14 +78,14 @@ std::vector<int> directions_of(const Label& label, Output output) {
   return directions;
 }
 
-void hunt_pairs(const Model& model, const VerifyOptions& options, Certificate& certificate) {
+void pairs_to_try(const Model& model, const VerifyOptions& options, Certificate& certificate) {
   const Predictor predictor(model);
   const TreeThresholds thresholds = options.pairs > 0 ? TreeThresholds(model) : TreeThresholds();
   ThreadPool pool(options.threads);
   std::size_t before = 0;
   for (const Output output : {Output::score, Output::prediction}) {
     const std::size_t half = options.pairs / 2;
-    const HuntResult result = hunt(
+    const CounterExamples result = find_counter_examples(
         model.schema(), [&] { return row_function(predictor, output); },
         output == Output::score ? half : options.pairs - half,
         Random(options.seed).split(static_cast<std::uint64_t>(output)), pool,
@@ -115,7 +115,7 @@ Certificate verify_model(const Model& model, std::string hash, const VerifyOptio
   certificate.levels = level_names(model.schema().label);
   check_offsets(model.schema().label, certificate);
   for (std::size_t m = 0; m < data.members.size(); ++m) check_member(data, m, certificate);
-  if (certificate.holds()) hunt_pairs(model, options, certificate);
+  if (certificate.holds()) pairs_to_try(model, options, certificate);
   return certificate;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hunt for pairs that break monotonicity: it finds none through the predictor, and it does find
-// them where they are.
+// The search for pairs that break monotonicity: it finds none through the predictor, and it does
+// find them where they are.
 #include "espalier/certificate.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "espalier/predictor.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
-#include "eval/hunt.h"
+#include "eval/counter_examples.h"
 #include "support/effort.h"
 #include "support/random_model.h"
 
@@ -50,9 +50,9 @@ RowFunction plain_function(const Model& model) {
 }
 
 // Hunts through `models` random models; the plain evaluation gets a tenth of the pairs.
-void hunt_random_architectures(int models, std::size_t pairs_each) {
+void search_random_architectures(int models, std::size_t pairs_each) {
   ThreadPool pool(0);
-  HuntResult plain;
+  CounterExamples plain;
   std::size_t pairs = 0;
   for (int seed = 1; seed <= models; ++seed) {
     Random random(static_cast<std::uint64_t>(seed));
@@ -61,7 +61,7 @@ void hunt_random_architectures(int models, std::size_t pairs_each) {
     pairs += proof.pairs;
     ASSERT_EQ(proof.pairs, pairs_each);
     ASSERT_TRUE(proof.holds()) << model.architecture() << ": " << proof.culprits.front();
-    const HuntResult result = hunt(
+    const CounterExamples result = find_counter_examples(
         model.schema(), [&] { return plain_function(model); }, pairs_each / 10, Random(7), pool);
     plain.pairs += result.pairs;
     plain.violations += result.violations;
@@ -75,7 +75,7 @@ void hunt_random_architectures(int models, std::size_t pairs_each) {
               pairs, plain.pairs, plain.violations, plain.largest_drop);
 }
 
-void hunt_trained_models(std::size_t pairs_each) {
+void search_trained_models(std::size_t pairs_each) {
   const Table table = simulate({.rows = 1000, .seed = 3});
   for (const char* architecture : {"dln", "calibrated-linear", "random-lattices",
                                    "cal(20) lin(24) cal(10) lat(8x3,simplex) cal(5) lin(1)"}) {
@@ -91,16 +91,17 @@ void hunt_trained_models(std::size_t pairs_each) {
 }
 
 // 120 architectures of 80,000 pairs and four trained models of 100,000: ten million.
-TEST(Verify, FindsNoFallOverRandomArchitectures) { hunt_random_architectures(kModels, kPairs); }
-TEST(Verify, FindsNoFallInTrainedModels) { hunt_trained_models(kPairs * 5 / 4); }
+TEST(Verify, FindsNoFallOverRandomArchitectures) { search_random_architectures(kModels, kPairs); }
+TEST(Verify, FindsNoFallInTrainedModels) { search_trained_models(kPairs * 5 / 4); }
 
 // 900 million and 100 million pairs.
 TEST(LongVerify, FindsNoFallInAThousandMillionPairs) {
-  hunt_random_architectures(120, 7'500'000);
-  hunt_trained_models(25'000'000);
+  search_random_architectures(120, 7'500'000);
+  search_trained_models(25'000'000);
 }
 
-// Probabilities of classes keep their promises, and the hunt sees promises that are turned round.
+// Probabilities of classes keep their promises, and the counter-example search sees promises that
+// are negated.
 TEST(Verify, FindsNoClassThatMovesAgainstItsDirection) {
   ThreadPool pool(2);
   int seen = 0;
@@ -122,7 +123,10 @@ TEST(Verify, FindsNoClassThatMovesAgainstItsDirection) {
       turned.push_back(promise == Monotonicity::increasing   ? -1
                        : promise == Monotonicity::decreasing ? 1
                                                              : 0);
-    seen += hunt(model.schema(), make, 500, Random(1), pool, {}, turned).violations > 0 ? 1 : 0;
+    seen +=
+        find_counter_examples(model.schema(), make, 500, Random(1), pool, {}, turned).violations > 0
+            ? 1
+            : 0;
   }
   EXPECT_GT(seen, 2);  // a network may be flat
 }
@@ -145,7 +149,8 @@ TEST(Hunt, FindsLevelsThatCross) {
             std::ranges::reverse(out.subspan(at, model.num_scores()));
         };
       };
-      const HuntResult result = hunt(model.schema(), make, 1000, Random(1), pool);
+      const CounterExamples result =
+          find_counter_examples(model.schema(), make, 1000, Random(1), pool);
       EXPECT_TRUE(turned || result.crossings == 0) << model.architecture();
       EXPECT_EQ(result.violations, 0u);
       found += result.crossings > 0 ? 1 : 0;  // a network may be flat
@@ -172,7 +177,7 @@ Model lively_model() {
         rises += out.back() > out.front() ? 1 : 0;
       };
     };
-    hunt(model.schema(), watch, 2000, Random(1), pool);
+    find_counter_examples(model.schema(), watch, 2000, Random(1), pool);
     if (largest_rise > 0.1 && 2 * rises > chains) return model;
   }
 }
@@ -189,7 +194,8 @@ TEST(Hunt, FindsTheFallsOfAModelThatIsNotMonotone) {
       for (float& value : out) value = -value;
     };
   };
-  const HuntResult result = hunt(model.schema(), negated, 10'000, Random(1), pool);
+  const CounterExamples result =
+      find_counter_examples(model.schema(), negated, 10'000, Random(1), pool);
   EXPECT_EQ(result.pairs, 10'000u);
   EXPECT_GT(result.violations, 500u);
   EXPECT_GT(result.largest_drop, 0.001);
@@ -215,7 +221,7 @@ TEST(Hunt, FindsTheFallOfOneScoreAmongSeveral) {
           out[i] = i % kScores == falling ? -scores[i / kScores] : scores[i / kScores];
       };
     };
-    const HuntResult result = hunt(schema, several, 2000, Random(1), pool);
+    const CounterExamples result = find_counter_examples(schema, several, 2000, Random(1), pool);
     EXPECT_EQ(result.pairs, 2000u);
     EXPECT_EQ(result.violations > 0, falling < kScores) << falling;
   }
@@ -224,10 +230,10 @@ TEST(Hunt, FindsTheFallOfOneScoreAmongSeveral) {
 TEST(Hunt, TriesTheSamePairsForAnyNumberOfThreads) {
   Random random(2);
   const Model model = random_model(random);
-  std::vector<HuntResult> results;
+  std::vector<CounterExamples> results;
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);
-    results.push_back(hunt(
+    results.push_back(find_counter_examples(
         model.schema(), [&] { return plain_function(model); }, 200'000, Random(5), pool));
   }
   EXPECT_EQ(results[0].violations, results[1].violations);

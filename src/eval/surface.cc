@@ -30,8 +30,8 @@ std::vector<float> cells_of_vertices(const Pair::Side& side, const Feature& feat
       cells.push_back(kNan);
     } else {
       const auto place = static_cast<std::size_t>(vertex), size = feature.keypoints.size();
-      const bool turned = feature.monotonicity == Monotonicity::decreasing;
-      cells.push_back(feature.keypoints[turned ? size - 1 - place : place]);
+      const bool reversed = feature.monotonicity == Monotonicity::decreasing;
+      cells.push_back(feature.keypoints[reversed ? size - 1 - place : place]);
     }
   }
   if (feature.monotonicity == Monotonicity::decreasing)
@@ -45,7 +45,7 @@ std::vector<float> cells_of(const Pair::Side& side, const Feature& feature) {
   std::vector<float> cells;
   for (std::size_t b = 0; b < side.num_bins(); ++b) {
     if (feature.kind == FeatureKind::category) {
-      const auto unseen = static_cast<float>(feature.words.size());
+      const auto unseen = static_cast<float>(feature.categories.size());
       cells.push_back(b == 0 ? 0 : std::clamp(std::ceil(side.edges[b - 1]), 0.0f, unseen));
       continue;
     }
@@ -65,7 +65,7 @@ std::string text_of(float cell, const Feature& feature) {
   if (std::isnan(cell)) return "";
   if (feature.kind == FeatureKind::number) return fmt::format("{:.6g}", cell);
   const auto code = static_cast<std::size_t>(cell);
-  return code < feature.words.size() ? feature.words[code] : "(unseen)";
+  return code < feature.categories.size() ? feature.categories[code] : "(unseen)";
 }
 
 // The weight of each cell of the surface: that of its code, shared by the cells that have it; those

@@ -99,14 +99,14 @@ float TreeThresholds::cell_of(std::size_t feature, std::int64_t rank) const {
   const Feature& own = features_[feature];
   const bool falls = own.monotonicity == Monotonicity::decreasing;
   if (own.kind == FeatureKind::number) return of_rank(falls ? -rank : rank);
-  const auto last = static_cast<std::int64_t>(own.words.size()) - 1;
+  const auto last = static_cast<std::int64_t>(own.categories.size()) - 1;
   return static_cast<float>(falls ? last - rank : rank);
 }
 
 std::pair<std::int64_t, std::int64_t> TreeThresholds::ends_of(std::size_t feature) const {
   const Feature& own = features_[feature];
   if (own.kind == FeatureKind::number) return {-kInfinityRank, kInfinityRank};
-  return {0, static_cast<std::int64_t>(own.words.size()) - 1};
+  return {0, static_cast<std::int64_t>(own.categories.size()) - 1};
 }
 
 // The last cell with the answer of the lowest one; nothing if the highest one answers the same.
@@ -150,13 +150,14 @@ std::vector<TreeThresholds::Condition> TreeThresholds::path_to(const Split& spli
 }
 
 // Cells of the feature that some conditions read, on both sides of each of their thresholds. Where
-// its tables rise, as those of trained trees do, one of these meets all conditions if any number does.
+// its tables rise, as those of trained trees do, one of these meets all conditions if any number
+// does.
 std::vector<float> TreeThresholds::candidates(std::span<const Condition> conditions) const {
   const std::size_t feature = conditions.front().reading.feature;
   const Feature& own = features_[feature];
   std::vector<float> cells = {std::numeric_limits<float>::quiet_NaN()};
   if (own.kind == FeatureKind::category) {
-    for (std::size_t code = 0; code <= std::min(own.words.size(), kMaxCodesTried); ++code)
+    for (std::size_t code = 0; code <= std::min(own.categories.size(), kMaxCodesTried); ++code)
       cells.push_back(static_cast<float>(code));
     return cells;
   }

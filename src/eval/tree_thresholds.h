@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thresholds of tree splits, as values of the features that the splits read.
 //
-// A split compares a wire with a number. Where the wire is one feature through its calibrator, there
-// are two neighboring values of the feature between which the answer changes: the value on the
-// threshold and the one just above it. Bisection over all floats finds them, with the arithmetic of
-// the predictor. Splits of other wires (the level, or a layer that mixes features) are left out.
+// A split compares a wire with a number. Where the wire is one feature through its calibrator,
+// there are two neighboring values of the feature between which the answer changes: the value on
+// the threshold and the one just above it. Bisection over all floats finds them, with the
+// arithmetic of the predictor. Splits of other wires (the level, or a layer that mixes features)
+// are left out.
 #pragma once
 
 #include <array>
@@ -40,8 +41,8 @@ class TreeThresholds {
 
   ThresholdStep step(std::size_t split) const;
 
-  /// Changes cells of a raw row so that it reaches the split, where the splits before it read single
-  /// features too and such cells are found. The feature that is stepped is left as it is.
+  /// Changes cells of a raw row so that it reaches the split, where the splits before it read
+  /// single features too and such cells are found. The feature that is stepped is left as it is.
   void lead_to(std::size_t split, std::span<float> row) const;
 
  private:

@@ -9,7 +9,7 @@
 #include "core/float_rank.h"
 #include "espalier/certificate.h"
 #include "espalier/predictor.h"
-#include "eval/hunt.h"
+#include "eval/counter_examples.h"
 #include "model/model_data.h"
 #include "support/effort.h"
 #include "support/random_model.h"
@@ -17,7 +17,8 @@
 namespace espalier {
 namespace {
 
-// Tables as trees are trained with: the place of a number between its ends, an answer for each word.
+// Tables as trees are trained with: the place of a number between its ends, an answer for each
+// word.
 void set_tables(const Layer& layer, Random& random, float* params) {
   const auto answer = [&] { return static_cast<float>(random.below(2)); };
   for (int u = 0; u < layer.num_units(); ++u) {
@@ -58,7 +59,8 @@ bool shows(const Predictor& predictor, const ThresholdStep& step, std::vector<fl
   return before != after;
 }
 
-// Whether the same two cells lie about the threshold of another split, as where a feature is a word.
+// Whether the same two cells lie about the threshold of another split, as where a feature is a
+// word.
 bool is_shared(const TreeThresholds& thresholds, std::size_t split) {
   const ThresholdStep own = thresholds.step(split);
   for (std::size_t i = 0; i < thresholds.size(); ++i) {
@@ -123,17 +125,17 @@ constexpr float kUnit = 0x1p-23f;
 
 // Trees whose order is broken in a few floats of x, for rows of high z with some words: the leaf
 // between two neighboring thresholds is lower than the one before.
-Model planted(Monotonicity direction, std::size_t words, float threshold) {
+Model planted(Monotonicity direction, std::size_t categories, float threshold) {
   auto data = std::make_shared<ModelData>();
   Feature x{.name = "x", .kind = FeatureKind::number, .monotonicity = direction};
   Feature z{.name = "z", .kind = FeatureKind::number};
   x.keypoints = z.keypoints = {0, 1};
-  Feature word{.name = "word", .kind = FeatureKind::category};
-  for (std::size_t w = 0; w < words; ++w) {
-    word.words.push_back(fmt::format("word {}", w));
-    word.shares.push_back(1 / static_cast<float>(words));
+  Feature category{.name = "word", .kind = FeatureKind::category};
+  for (std::size_t w = 0; w < categories; ++w) {
+    category.categories.push_back(fmt::format("word {}", w));
+    category.shares.push_back(1 / static_cast<float>(categories));
   }
-  data->schema = {.features = {x, z, word}, .label = {.name = "y", .offsets = {0}}};
+  data->schema = {.features = {x, z, category}, .label = {.name = "y", .offsets = {0}}};
   data->training_json = "{}";
   const float next = threshold + kUnit;
   LayerSpec trees{.kind = LayerKind::tree,
@@ -143,8 +145,8 @@ Model planted(Monotonicity direction, std::size_t words, float threshold) {
                   input_wires(data->schema), data->calibrators, Random(0));
   const std::span<float> params = network.params();
   std::ranges::fill(params, 0.0f);
-  params[1] = params[3] = 1;  // x and z as they are
-  params[4 + words / 2] = 1;  // one of the words
+  params[1] = params[3] = 1;       // x and z as they are
+  params[4 + categories / 2] = 1;  // one of the words
   const float leaves[] = {0, 0, 0, -1, 1};
   std::ranges::copy(leaves, params.end() - std::ssize(leaves));
   data->members.push_back(std::move(network));
@@ -168,10 +170,10 @@ TEST(TreeThresholds, TheSearchFindsAFallThatOneThresholdShows) {
     };
     const TreeThresholds thresholds(model);
     const auto search = [&](const TreeThresholds& crossed) {
-      return hunt(model.schema(), make, 10'000, Random(1), pool, {}, {}, crossed);
+      return find_counter_examples(model.schema(), make, 10'000, Random(1), pool, {}, {}, crossed);
     };
     EXPECT_EQ(search({}).violations, 0u);
-    const HuntResult found = search(thresholds);
+    const CounterExamples found = search(thresholds);
     EXPECT_EQ(found.thresholds_crossed, 2u);
     EXPECT_GE(found.violations, 1u) << static_cast<double>(threshold);
     EXPECT_EQ(found.largest_drop, 1);

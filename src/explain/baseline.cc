@@ -43,8 +43,9 @@ float most_frequent(std::vector<float> cells) {
   return best;
 }
 
-float heaviest_word(const Feature& feature) {
-  const auto own = static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, num_own_words(feature)));
+float heaviest_category(const Feature& feature) {
+  const auto own =
+      static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, num_own_categories(feature)));
   const auto begin = feature.shares.begin();
   return static_cast<float>(std::max_element(begin, begin + own) - begin);
 }
@@ -54,7 +55,8 @@ float heaviest_word(const Feature& feature) {
 std::vector<float> baseline_row(const Model& model) {
   std::vector<float> row;
   for (const Feature& feature : model.schema().features)
-    row.push_back(feature.kind == FeatureKind::category ? heaviest_word(feature) : feature.typical);
+    row.push_back(feature.kind == FeatureKind::category ? heaviest_category(feature)
+                                                        : feature.typical);
   return row;
 }
 
@@ -79,8 +81,8 @@ std::string cell_text(const Feature& feature, float cell) {
   const DefaultFloats floats;
   if (std::isnan(cell)) return "";
   if (feature.kind == FeatureKind::number) return fmt::format("{}", cell);
-  const bool is_known = cell >= 0 && cell < static_cast<float>(feature.words.size());
-  return is_known ? feature.words[static_cast<std::size_t>(cell)] : "(unseen)";
+  const bool is_known = cell >= 0 && cell < static_cast<float>(feature.categories.size());
+  return is_known ? feature.categories[static_cast<std::size_t>(cell)] : "(unseen)";
 }
 
 }  // namespace espalier

@@ -17,7 +17,8 @@ namespace {
 std::vector<float> places_of(const Feature& feature, std::size_t points) {
   std::vector<float> cells;
   if (feature.kind != FeatureKind::number) {
-    for (std::size_t i = 0; i < feature.words.size(); ++i) cells.push_back(static_cast<float>(i));
+    for (std::size_t i = 0; i < feature.categories.size(); ++i)
+      cells.push_back(static_cast<float>(i));
   } else {
     const double first = feature.keypoints.front(), last = feature.keypoints.back();
     for (std::size_t i = 0; i < points; ++i) {

@@ -334,14 +334,14 @@ TEST(Explain, TheBaselineIsWhatTheModelRecords) {
   data->schema.features = {{.name = "age", .keypoints = {0, 100}, .typical = 37},
                            {.name = "home",
                             .kind = FeatureKind::category,
-                            .words = {"own", "rent", "(rare)"},
+                            .categories = {"own", "rent", "(rare)"},
                             .shares = {0.2f, 0.3f, 0.5f},
                             .pools_rare = true},
                            {.name = "rank",
                             .kind = FeatureKind::ordered,
                             .keypoints = {0, 1, 2},
                             .typical = 1,
-                            .words = {"low", "middle", "high"}}};
+                            .categories = {"low", "middle", "high"}}};
   data->schema.label = {.name = "y"};
   const Model model{std::shared_ptr<const ModelData>(data)};
   EXPECT_EQ(baseline_row(model), (std::vector<float>{37, 1, 1}));
@@ -349,11 +349,11 @@ TEST(Explain, TheBaselineIsWhatTheModelRecords) {
                     .columns = {{.name = "age", .numbers = {5, kNan, 1, 9, 3}},
                                 {.name = "home",
                                  .type = ColumnType::category,
-                                 .words = {"rent", "own", "boat"},
+                                 .categories = {"rent", "own", "boat"},
                                  .codes = {0, 1, 2, 1, 2}},
                                 {.name = "rank",
                                  .type = ColumnType::category,
-                                 .words = {"high", "low"},
+                                 .categories = {"high", "low"},
                                  .codes = {0, 1, 0, 0, kMissingCode}}},
                     .num_rows = 5};
   EXPECT_EQ(baseline_row(model, table), (std::vector<float>{3, 0, 2}));

@@ -15,9 +15,9 @@ void check_range(const char* option, int value, int least, int most) {
 }
 
 void check_game(int exact_columns, int permutations) {
-  constexpr int kMostExact = 20, kLeastOrders = 4, kMostOrders = 1'000'000;
-  check_range("exact_columns", exact_columns, 0, kMostExact);
-  if (permutations != 0) check_range("permutations", permutations, kLeastOrders, kMostOrders);
+  constexpr int kMaxExact = 20, kLeastOrders = 4, kMaxOrders = 1'000'000;
+  check_range("exact_columns", exact_columns, 0, kMaxExact);
+  if (permutations != 0) check_range("permutations", permutations, kLeastOrders, kMaxOrders);
 }
 
 void check_baseline(const Model& model, std::size_t cells) {

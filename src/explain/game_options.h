@@ -9,9 +9,10 @@ namespace espalier {
 
 class Model;
 
-/// How many samples are taken for each of some columns where the caller leaves it open: `full` for up to
-/// 100 columns; beyond that fewer for each, so that all columns together have as many as 100 would. A
-/// sample takes a score, whose time grows with the columns, so that the time of all is linear in them.
+/// How many samples are taken for each of some columns where the caller leaves it open: `full` for
+/// up to 100 columns; beyond that fewer for each, so that all columns together have as many as 100
+/// would. A sample takes a score, whose time grows with the columns, so that the time of all is
+/// linear in them.
 inline std::size_t samples_per_column(std::size_t full, std::size_t columns, std::size_t least) {
   constexpr std::size_t kFullColumns = 100;
   if (columns <= kFullColumns) return full;

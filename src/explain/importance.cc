@@ -31,8 +31,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// The mean of numbers that weigh differently, and their deviation from it. Numbers all weigh the same
-// where they are repeats: then the deviation is that of a sample.
+// The mean of numbers that weigh differently, and their deviation from it. Numbers all weigh the
+// same where they are repeats: then the deviation is that of a sample.
 Spread spread_of(std::span<const double> numbers) {
   const auto count = static_cast<double>(numbers.size());
   double mean = 0, squares = 0;
@@ -50,22 +50,22 @@ Spread weighted_spread(std::span<const double> numbers, std::span<const double> 
   return {mean, std::sqrt(squares)};
 }
 
-// The rows of a table that can be judged: those with a label, or all if it has none.
-struct JudgedTable {
+// The rows of a table that can be evaluated: those with a label, or all if it has none.
+struct ScoredTable {
   bool is_labelled;
   Rows rows;
   Dataset data;
 };
 
 // Rows weigh the same where the table has no weights.
-Dataset encode_judged(Schema schema, const Table& table, const Rows& rows) {
+Dataset encode_scored(Schema schema, const Table& table, const Rows& rows) {
   const auto weight = schema.beside.find(Role::weight);
   if (weight != schema.beside.end() && table.find(weight->second) == nullptr)
     schema.beside.erase(weight);
   return encode_labelled(schema, table, rows);
 }
 
-JudgedTable read_judged(const Schema& schema, const Table& table) {
+ScoredTable read_scored(const Schema& schema, const Table& table) {
   if (table.find(schema.label.name) == nullptr)
     return {false, all_rows(table), encode_to_predict(schema, table)};
   Rows rows = labelled_rows(schema.label, table);
@@ -73,7 +73,7 @@ JudgedTable read_judged(const Schema& schema, const Table& table) {
     throw Error(ErrorKind::data, fmt::format("{}: label '{}' is missing in every row", table.name,
                                              printable(schema.label.name)));
   }
-  Dataset data = encode_judged(schema, table, rows);
+  Dataset data = encode_scored(schema, table, rows);
   return {true, std::move(rows), std::move(data)};
 }
 
@@ -124,14 +124,14 @@ class Report {
   double done_ = 0;
 };
 
-class Judge {
+class Evaluator {
  public:
-  Judge(const Model& model, const Table& table, const ImportanceOptions& options)
+  Evaluator(const Model& model, const Table& table, const ImportanceOptions& options)
       : schema_(model.schema()),
         table_(table),
         options_(options),
         predictor_(model),
-        judged_(read_judged(schema_, table)),
+        scored_(read_scored(schema_, table)),
         targets_(all_targets(schema_.label)),
         pool_(options.threads),
         report_(options, static_cast<double>(schema_.features.size()) * options.repeats +
@@ -142,10 +142,10 @@ class Judge {
     Importance result{.rows = rows.size(), .value = kNan};
     for (const Feature& feature : schema_.features)
       result.columns.push_back({feature.name, {kNan, kNan}, {}, {kNan, kNan}});
-    if (rows.size() < judged_.data.num_rows) {
-      shuffle_all(subset(judged_.data, rows), result);
+    if (rows.size() < scored_.data.num_rows) {
+      shuffle_all(subset(scored_.data, rows), result);
     } else {
-      shuffle_all(judged_.data, result);
+      shuffle_all(scored_.data, result);
     }
     if (options_.shared_rows > 0) share_all(result);
     return result;
@@ -157,7 +157,7 @@ class Judge {
   // In ascending order.
   Rows rows_to_shuffle() const {
     constexpr std::size_t kLeastRows = 200;
-    const std::size_t all = judged_.rows.size();
+    const std::size_t all = scored_.rows.size();
     const std::size_t wanted = options_.shuffled_rows > 0
                                    ? options_.shuffled_rows
                                    : samples_per_column(all, schema_.features.size(), kLeastRows);
@@ -170,9 +170,9 @@ class Judge {
   // Every column is shuffled in the same orders.
   void shuffle_all(const Dataset& data, Importance& result) {
     const std::vector<float> plain = scores(predictor_, data, pool_);
-    if (judged_.is_labelled) {
+    if (scored_.is_labelled) {
       result.metric = settle_metric(options_.metric, schema_.label);
-      result.value = judge(result.metric, schema_.label, data, plain);
+      result.value = evaluate(result.metric, schema_.label, data, plain);
     }
     const double sign = larger_is_better(result.metric) ? -1 : 1;
     const Rows same = rows_between(0, data.num_rows);
@@ -186,14 +186,14 @@ class Judge {
         shuffle_feature(schema_, f, order, data, shuffled);
         const std::vector<float> now = scores(predictor_, shuffled, pool_);
         moves.push_back(mean_move(targets_, data, plain, now));
-        if (judged_.is_labelled) {
-          const double value = judge(result.metric, schema_.label, data, now);
+        if (scored_.is_labelled) {
+          const double value = evaluate(result.metric, schema_.label, data, now);
           losses.push_back(sign * (value - result.value));
         }
         report_.add(1);
       }
       shuffle_feature(schema_, f, same, data, shuffled);
-      if (judged_.is_labelled) result.columns[f].loss = spread_of(losses);
+      if (scored_.is_labelled) result.columns[f].loss = spread_of(losses);
       result.columns[f].move = spread_of(moves);
     }
   }
@@ -204,8 +204,8 @@ class Judge {
     Rows of_table;
     std::vector<double> weights;
     for (const std::uint64_t r : chosen) {
-      of_table.push_back(judged_.rows[r]);
-      weights.push_back(judged_.data.weight(r));
+      of_table.push_back(scored_.rows[r]);
+      weights.push_back(scored_.data.weight(r));
     }
     const std::vector<float> rows = predictor_.rows(take_rows(table_, of_table));
     const std::vector<double> sizes = share_sizes(rows, chosen.size());
@@ -216,9 +216,9 @@ class Judge {
     }
   }
 
-  // Of the judged ones, in the order in which they are drawn.
+  // Of the evaluated ones, in the order in which they are drawn.
   Rows draw_rows(std::size_t most, std::uint64_t stream) const {
-    Rows rows = rows_between(0, judged_.rows.size());
+    Rows rows = rows_between(0, scored_.rows.size());
     Random(options_.seed).split(stream).shuffle(std::span(rows));
     rows.resize(std::min(rows.size(), most));
     return rows;
@@ -260,7 +260,7 @@ class Judge {
   const Table& table_;
   const ImportanceOptions& options_;
   const Predictor predictor_;
-  const JudgedTable judged_;
+  const ScoredTable scored_;
   const std::vector<Target> targets_;
   ThreadPool pool_;
   Report report_;
@@ -275,7 +275,7 @@ Importance importance(const Model& model, const Table& table, const ImportanceOp
   if (!options.baseline.empty()) check_baseline(model, options.baseline.size());
   if (table.num_rows == 0)
     throw Error(ErrorKind::data, fmt::format("{}: no rows; wanted one at least", table.name));
-  return Judge(model, table, options).run();
+  return Evaluator(model, table, options).run();
 }
 
 }  // namespace espalier

@@ -21,7 +21,7 @@
 namespace espalier {
 namespace {
 
-// A small model of a made-up table, and the table.
+// A small model of a synthetic table, and the table.
 struct Trained {
   Table table;
   Model model;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row between a baseline and itself, as a network reads it: each feature has the cell of one or of
-// the other, and the pairs of features follow from theirs.
+// A row between a baseline and itself, as a network reads it: each feature has the cell of one or
+// of the other, and the pairs of features follow from theirs.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares the difference between a row and a baseline among the columns: plays the game whose players
-// are the columns, v(S) being the score of the row with its own cells in S and the baseline's
-// elsewhere. The predictor's arithmetic scores every coalition.
+// Shares the difference between a row and a baseline among the columns: plays the game whose
+// players are the columns, v(S) being the score of the row with its own cells in S and the
+// baseline's elsewhere. The predictor's arithmetic scores every coalition.
 #pragma once
 
 #include <cstddef>

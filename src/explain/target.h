@@ -6,9 +6,9 @@
 //                                  logarithm of the odds of the class against all others; within
 //                                  +-80 for each of them
 //
-// The sum takes each difference as a float and is a float itself. No e^x of a float falls as x rises,
-// and a test has seen the logarithm of every such sum. So the odds keep the promises of classes to
-// the last bit, as probabilities do (objective/link.h).
+// The sum takes each difference as a float and is a float itself. No e^x of a float falls as x
+// rises, and a test has seen the logarithm of every such sum. So the odds keep the promises of
+// classes to the last bit, as probabilities do (objective/link.h).
 #pragma once
 
 #include <cstddef>

@@ -22,8 +22,8 @@ namespace espalier {
 namespace {
 
 // Beyond these compilers take minutes or threads run out of stack.
-constexpr std::size_t kMostNumbers = std::size_t{1} << 22;
-constexpr std::size_t kMostStack = std::size_t{1} << 19;
+constexpr std::size_t kMaxNumbers = std::size_t{1} << 22;
+constexpr std::size_t kMaxStack = std::size_t{1} << 19;
 
 std::string_view copied_part(std::string_view text) {
   constexpr std::string_view kBegin = "// begin of the copied part\n";
@@ -123,15 +123,15 @@ std::string print_cells(const Program& program, const Schema& schema, Numbers& n
   std::string entries;
   for (std::size_t i = 0; i < program.cells.size(); ++i) {
     if (const auto* category = std::get_if<CategoryCell>(&program.cells[i])) {
-      entries +=
-          fmt::format("    {{nullptr, {}, false, {}}},\n", category->num_words, category->missing);
+      entries += fmt::format("    {{nullptr, {}, false, {}}},\n", category->num_categories,
+                             category->missing);
       continue;
     }
     const auto& number = std::get<NumberCell>(program.cells[i]);
     const std::size_t begin = numbers.add(
         fmt::format("keypoints of {}", comment_of(schema.features[i].name)), number.keypoints);
     entries += fmt::format("    {{numbers + {}, {}, {}, {}}},\n", begin, number.keypoints.size(),
-                           number.turned, float_literal(number.missing));
+                           number.reversed, float_literal(number.missing));
   }
   return fmt::format("inline constexpr Cell cells[] = {{\n{}}};\n\n", entries);
 }
@@ -288,16 +288,16 @@ std::string print_numbers(const Numbers& numbers) {
 }
 
 void refuse_if_too_large(std::size_t numbers, std::size_t stack) {
-  if (numbers > kMostNumbers) {
+  if (numbers > kMaxNumbers) {
     throw Error(ErrorKind::unsupported,
                 fmt::format("export: the model has {} numbers; a header holds at most {}", numbers,
-                            kMostNumbers));
+                            kMaxNumbers));
   }
-  if (stack > kMostStack) {
+  if (stack > kMaxStack) {
     throw Error(ErrorKind::unsupported,
                 fmt::format("export: a prediction would take {} bytes of stack; a header takes at "
                             "most {}",
-                            stack, kMostStack));
+                            stack, kMaxStack));
   }
 }
 
@@ -365,7 +365,7 @@ HeaderText print_header(const Program& program, const Schema& schema, const Head
   text.header += fmt::format(
       "{}{}{}{}\n}}  // namespace detail\n{}\n{}{}\n}}  // namespace {}\n\n"
       "#undef ESPALIER_EXPORT_INLINE\n#undef ESPALIER_EXPORT_DISPATCH\n#endif  // {}\n",
-      cells, members, print_score_function(program), row.words, kEndFast, row.from_string,
+      cells, members, print_score_function(program), row.categories, kEndFast, row.from_string,
       print_functions(program, schema.label, row), plan.name_space, guard);
   if (!inside) {
     text.numbers = fmt::format(

@@ -25,7 +25,7 @@ using Type = OnnxGraph::Type;
 using Codes = std::map<std::string, float>;
 
 // No file of protocol buffers is larger.
-constexpr std::size_t kMostBytes = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t kMaxBytes = std::numeric_limits<std::int32_t>::max();
 
 constexpr double kLargest = std::numeric_limits<float>::max();
 
@@ -78,8 +78,8 @@ std::vector<std::string> writings_of(const std::string& word) {
 Codes codes_of(const Feature& feature) {
   constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
   Codes codes;
-  for (std::size_t i = 0; i < feature.words.size(); ++i) {
-    for (const std::string& word : writings_of(feature.words[i]))
+  for (std::size_t i = 0; i < feature.categories.size(); ++i) {
+    for (const std::string& word : writings_of(feature.categories[i]))
       codes.emplace(word, encode_cell(feature, static_cast<float>(i)));
   }
   std::vector<std::string> missing = usual_missing_words();
@@ -96,11 +96,11 @@ Codes codes_of(const Feature& feature) {
 // A word that is none of these is unseen, or missing where the words have an order.
 float otherwise(const Feature& feature) {
   return encode_cell(feature, feature.kind == FeatureKind::category
-                                  ? static_cast<float>(feature.words.size())
+                                  ? static_cast<float>(feature.categories.size())
                                   : std::numeric_limits<float>::quiet_NaN());
 }
 
-Value encode_words(OnnxGraph& graph, const Feature& feature, const Value& raw) {
+Value encode_categories(OnnxGraph& graph, const Feature& feature, const Value& raw) {
   std::vector<std::string> words;
   std::vector<float> codes;
   for (const auto& [word, code] : codes_of(feature)) {
@@ -124,7 +124,7 @@ Value encode(OnnxGraph& graph, const Program& program, const Schema& schema) {
       numbers.push_back(graph.input(feature.name, Type::float32));
       cells.push_back(&std::get<NumberCell>(program.cells[i]));
     } else {
-      parts.push_back(encode_words(graph, feature, graph.input(feature.name, Type::string)));
+      parts.push_back(encode_categories(graph, feature, graph.input(feature.name, Type::string)));
     }
   }
   std::size_t next = numbers.size();
@@ -155,8 +155,8 @@ Value mean_of_members(OnnxGraph& graph, const Program& program, const Value& inp
   return graph.apply("Div", {sum, scalar(graph, program.total_weight())});
 }
 
-// The same with levels, [rows][levels]: all rows with the first level, then all with the second, ...
-// go through the members as one table.
+// The same with levels, [rows][levels]: all rows with the first level, then all with the second,
+// ... go through the members as one table.
 Value mean_by_level(OnnxGraph& graph, const Program& program, const Value& encoded) {
   const float zero = 0;
   const Value zeros =
@@ -260,10 +260,10 @@ OnnxFile print_onnx(const Program& program, const Schema& schema, const std::str
   graph.output(file.score, scores, program.num_scores());
   file.bytes =
       graph.file({{"espalier.model_hash", model_hash}, {"espalier.label", schema.label.name}});
-  if (file.bytes.size() > kMostBytes) {
+  if (file.bytes.size() > kMaxBytes) {
     throw Error(ErrorKind::unsupported,
                 fmt::format("export: the model takes {} bytes as ONNX; a file holds at most {}",
-                            file.bytes.size(), kMostBytes));
+                            file.bytes.size(), kMaxBytes));
   }
   return file;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A serving program and the schema of its rows as an ONNX file: an input a column, words as strings.
+// A serving program and the schema of its rows as an ONNX file: an input a column, words as
+// strings.
 #pragma once
 
 #include <string>

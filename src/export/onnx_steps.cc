@@ -379,8 +379,8 @@ OnnxGraph::Value encode_numbers(OnnxGraph& graph, const OnnxGraph::Value& raw,
               inner.begin() + static_cast<std::ptrdiff_t>(i * most));
     lowest.push_back(own.front());
     highest.push_back(own.back());
-    sign.push_back(cells[i]->turned ? -1 : 1);
-    shift.push_back(cells[i]->turned ? static_cast<double>(own.size() - 1) : 0);
+    sign.push_back(cells[i]->reversed ? -1 : 1);
+    shift.push_back(cells[i]->reversed ? static_cast<double>(own.size() - 1) : 0);
     missing.push_back(cells[i]->missing);
   }
   const auto row = [&](const std::vector<double>& values) {
@@ -403,9 +403,10 @@ OnnxGraph::Value encode_numbers(OnnxGraph& graph, const OnnxGraph::Value& raw,
       "Gather", {row(keypoints), graph.apply("Add", {index, graph.integers(one, {1})})});
   const Value t = graph.apply("Div", {graph.apply("Sub", {x, lo}), graph.apply("Sub", {hi, lo})});
   const Value position = graph.apply("Add", {graph.cast(k, Type::float64), t});
-  const Value turned = graph.apply("Add", {graph.apply("Mul", {position, row(sign)}), row(shift)});
+  const Value reversed =
+      graph.apply("Add", {graph.apply("Mul", {position, row(sign)}), row(shift)});
   return graph.apply(
-      "Where", {is_missing, graph.floats(missing, {count}), graph.cast(turned, Type::float32)});
+      "Where", {is_missing, graph.floats(missing, {count}), graph.cast(reversed, Type::float32)});
 }
 
 OnnxGraph::Value encode_pair(OnnxGraph& graph, const OnnxGraph::Value& features,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of a serving program as operators of ONNX. They are those of program.h, except that
-// there is no fused multiply-add and that a runtime adds in an order of its own: so scores differ in
-// their last digits.
+// there is no fused multiply-add and that a runtime adds in an order of its own: so scores differ
+// in their last digits.
 #pragma once
 
 #include <vector>

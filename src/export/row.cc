@@ -14,7 +14,7 @@ namespace espalier {
 
 namespace {
 
-bool has_words(const Feature& feature) { return feature.kind != FeatureKind::number; }
+bool has_categories(const Feature& feature) { return feature.kind != FeatureKind::number; }
 
 // What the model promises of a feature.
 std::string promise_text(const Feature& feature, const Label& label) {
@@ -32,7 +32,7 @@ std::string promise_text(const Feature& feature, const Label& label) {
 }
 
 std::string range_of(const Feature& feature) {
-  if (has_words(feature)) return "";
+  if (has_categories(feature)) return "";
   return fmt::format(" from {} to {}, beyond as there", feature.keypoints.front(),
                      feature.keypoints.back());
 }
@@ -41,15 +41,16 @@ std::string range_of(const Feature& feature) {
 std::string print_enum(const Feature& feature, const std::string& field) {
   Scope scope({"missing", "unseen"});
   std::string entries = "  missing = -1,\n";
-  const std::size_t num_words = num_own_words(feature);
-  for (std::size_t i = 0; i < num_words; ++i) {
-    const std::string& word = feature.words[i];
+  const std::size_t num_categories = num_own_categories(feature);
+  for (std::size_t i = 0; i < num_categories; ++i) {
+    const std::string& word = feature.categories[i];
     if (word.empty()) continue;  // missing, as a category of its own
     const std::string name = scope.take(word);
     entries +=
         fmt::format("  {} = {},{}\n", name, i, name == word ? "" : "  // " + comment_of(word));
   }
-  if (feature.kind == FeatureKind::category) entries += fmt::format("  unseen = {},\n", num_words);
+  if (feature.kind == FeatureKind::category)
+    entries += fmt::format("  unseen = {},\n", num_categories);
   return fmt::format("// {}: {}.\nenum class {}_code : std::int32_t {{\n{}}};\n\n",
                      comment_of(feature.name),
                      feature.kind == FeatureKind::ordered ? "words from low to high" : "a category",
@@ -66,14 +67,14 @@ std::string print_codes(const std::string& name, const Codes& codes) {
 }
 
 // The words, each also as the shortest way to write it if it is a number.
-Codes codes_of_words(const Feature& feature) {
+Codes codes_of_categories(const Feature& feature) {
   Codes codes;
-  for (std::size_t i = 0; i < feature.words.size(); ++i) {
-    const bool is_missing = feature.kind == FeatureKind::category && feature.words[i].empty();
-    codes.emplace(feature.words[i], is_missing ? -1 : static_cast<long>(i));
+  for (std::size_t i = 0; i < feature.categories.size(); ++i) {
+    const bool is_missing = feature.kind == FeatureKind::category && feature.categories[i].empty();
+    codes.emplace(feature.categories[i], is_missing ? -1 : static_cast<long>(i));
   }
-  for (std::size_t i = 0; i < feature.words.size(); ++i)
-    codes.emplace(shortest_plain(feature.words[i]), static_cast<long>(i));
+  for (std::size_t i = 0; i < feature.categories.size(); ++i)
+    codes.emplace(shortest_plain(feature.categories[i]), static_cast<long>(i));
   return codes;
 }
 
@@ -86,14 +87,14 @@ Codes codes_of_exceptions(const Feature& feature) {
     codes.emplace(shortest_plain(word), -1);
   }
   for (const std::string& word : feature.not_missing) {
-    if (!word.empty()) codes.emplace(word, static_cast<long>(num_own_words(feature)));
+    if (!word.empty()) codes.emplace(word, static_cast<long>(num_own_categories(feature)));
   }
   return codes;
 }
 
 std::string print_words(const Feature& feature, const std::string& field) {
   const Codes exceptions = codes_of_exceptions(feature);
-  return print_codes("words_of_" + field, codes_of_words(feature)) +
+  return print_codes("words_of_" + field, codes_of_categories(feature)) +
          (exceptions.empty() ? "" : print_codes("exceptions_of_" + field, exceptions));
 }
 
@@ -101,7 +102,7 @@ std::string print_from_string(const Feature& feature, const std::string& field) 
   const bool is_category = feature.kind == FeatureKind::category;
   std::string otherwise = "-1";
   if (is_category)
-    otherwise = fmt::format("detail::means_missing(word) ? -1 : {}", num_own_words(feature));
+    otherwise = fmt::format("detail::means_missing(word) ? -1 : {}", num_own_categories(feature));
   if (!codes_of_exceptions(feature).empty())
     otherwise =
         fmt::format("detail::code_of(detail::exceptions_of_{}, word, {})", field, otherwise);
@@ -122,7 +123,7 @@ RowText print_row(const Schema& schema) {
   RowText text;
   Scope scope({"Row"});
   for (const Feature& feature : schema.features) {
-    const bool words = has_words(feature);
+    const bool words = has_categories(feature);
     const std::string field =
         scope.take(feature.name, words ? std::vector<std::string>{"_code", "_from_string"}
                                        : std::vector<std::string>{});
@@ -137,7 +138,7 @@ RowText print_row(const Schema& schema) {
               : fmt::format("      row.{},\n", field);
     if (!words) continue;
     text.enums += print_enum(feature, field);
-    text.words += print_words(feature, field);
+    text.categories += print_words(feature, field);
     text.from_string += print_from_string(feature, field);
   }
   for (const auto& [role, name] : prediction_columns(schema.beside)) {

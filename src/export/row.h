@@ -15,7 +15,7 @@ struct RowText {
   std::vector<ExportedField> fields;  // one for each raw cell
   std::string enums;                  // before detail
   std::string row;                    // struct Row
-  std::string words;                  // in detail: tables of words
+  std::string categories;             // in detail: tables of words
   std::string from_string;            // behind detail: FIELD_from_string(word)
   std::string cells;                  // what Row gives detail::score, one entry a raw cell
   std::string exposure;               // its field; empty without one

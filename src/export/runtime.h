@@ -54,7 +54,7 @@ ESPALIER_EXPORT_INLINE void settle(float* x, std::size_t size) noexcept {
 struct Cell {
   const float* keypoints;  // null: a category
   std::int32_t size;       // keypoints, or words
-  bool turned;             // counted from the other end
+  bool reversed;           // counted from the other end
   float missing;           // what a missing cell becomes
 };
 
@@ -76,7 +76,7 @@ ESPALIER_EXPORT_INLINE float encode(const Cell& cell, float x) noexcept {
   const double lo = above[-1], hi = above[0];
   const double t = (x - lo) / std::max(hi - lo, kLeastGap);
   const double position = static_cast<double>(above - cell.keypoints - 1) + t;
-  return static_cast<float>(cell.turned ? last - position : position);
+  return static_cast<float>(cell.reversed ? last - position : position);
 }
 
 // A whole number made of two encoded cells: their cell in a grid of bins, or its code.

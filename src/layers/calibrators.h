@@ -61,7 +61,7 @@ class Calibrators final : public Layer {
   Range range(int unit) const;
 
  private:
-  UnitWords unit_words() const override { return {"calibrator", "output"}; }
+  UnitNames unit_names() const override { return {"calibrator", "output"}; }
 
   enum class UnitKind { position, uniform, category, pass, grid };
   UnitKind kind(int unit) const;

@@ -26,8 +26,8 @@ struct WayBack {
 ///              y = fma(x - k, table[k + 1] - table[k], table[k])
 ///   category   y = table[x]
 ///   grid       x = p * ((columns - 1) * steps + 1) + q, whole numbers; in floats, all exact,
-///              k = min(floor(p / steps), rows - 2), t = p / steps - k, and l and u of q and columns
-///              in the same way; then of table[rows][columns]
+///              k = min(floor(p / steps), rows - 2), t = p / steps - k, and l and u of q and
+///              columns in the same way; then of table[rows][columns]
 ///              a = fma(u, table[k][l + 1] - table[k][l], table[k][l]), b the same of row k + 1,
 ///              y = fma(t, b - a, a)
 ///   pass       x as it is: a later step picks by the code

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table over two columns, interpolated: the calibrator of a pair with a monotone column. Both
-// columns have vertices; a row lies `steps`-ths of the way between two of them, and the place of both
-// is one whole number, so that a grid is one wire.
+// columns have vertices; a row lies `steps`-ths of the way between two of them, and the place of
+// both is one whole number, so that a grid is one wire.
 //
 //   code = p * width + q,  width = (vertices of second - 1) * steps + 1
 //   k = min(p / steps, vertices of first - 2),  t = p / steps - k;  l and u of q in the same way

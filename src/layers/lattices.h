@@ -55,7 +55,7 @@ class Lattices final : public Layer {
   }
 
  private:
-  UnitWords unit_words() const override { return {"lattice", "vertex"}; }
+  UnitNames unit_names() const override { return {"lattice", "vertex"}; }
 
   Shape shape_;
   LatticeShape vertices_;

@@ -45,7 +45,7 @@ InequalityList Layer::inequalities(int unit) const {
 }
 
 Check Layer::check(const float* params, const CulpritSink& sink) const {
-  const auto words = unit_words();
+  const auto words = unit_names();
   Check total;
   for (int u = 0; u < num_units(); ++u) {
     total += check_inequalities(

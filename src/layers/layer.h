@@ -33,12 +33,13 @@ namespace espalier {
 
 /// How often training saw each category of a column. Copies share the numbers: wires are copied
 /// from layer to layer, a gather may repeat them, and a column may have many categories.
-class Shares {
+class CategoryWeights {
  public:
-  Shares() = default;
-  Shares(std::vector<float> values)
+  CategoryWeights() = default;
+  CategoryWeights(std::vector<float> values)
       : values_(std::make_shared<const std::vector<float>>(std::move(values))) {}
-  Shares(std::initializer_list<float> values) : Shares(std::vector<float>(values)) {}
+  CategoryWeights(std::initializer_list<float> values)
+      : CategoryWeights(std::vector<float>(values)) {}
 
   operator const std::vector<float>&() const {
     static const std::vector<float> kNone;
@@ -58,9 +59,10 @@ struct Wire {
   bool in_unit = false;         // always in [0, 1]
   int keypoints = 0;            // > 0: a raw number, as its position in [0, keypoints - 1]
   bool learns_missing = false;  // raw number: a negative position is a missing cell
-  Shares shares = {};  // not empty: a raw category, as its code; the share of each code. The code
-                       // shares.size() is an unseen category.
-  Grid grid = {};      // not empty: the place of a row on the grid of two columns, as its code
+  CategoryWeights shares =
+      {};          // not empty: a raw category, as its code; the share of each code. The code
+                   // shares.size() is an unseen category.
+  Grid grid = {};  // not empty: the place of a row on the grid of two columns, as its code
 
   bool is_grid() const { return !grid.is_empty(); }
   int num_categories() const { return static_cast<int>(shares.size()); }
@@ -203,11 +205,11 @@ class Layer {
   explicit Layer(std::vector<Wire> inputs) : inputs_(std::move(inputs)) {}
 
   /// What a culprit is called: "lattice" 3, "vertex" 5.
-  struct UnitWords {
+  struct UnitNames {
     std::string_view unit;
     std::string_view part;
   };
-  virtual UnitWords unit_words() const { return {"unit", "parameter"}; }
+  virtual UnitNames unit_names() const { return {"unit", "parameter"}; }
 
   void add_unit(std::size_t num_params);
   /// Of the unit that was added last.

@@ -43,8 +43,8 @@ class Linear final : public Layer {
   /// (and in a split embedding at most D - 1) so that no input is cut off.
   static int monotone_share(const std::vector<Wire>& inputs, int outputs, Embedding embedding);
 
-  // Rows of a tile [kTile][padded(num_outputs)]; then, kept, of each category input whether the mean
-  // of its weights is made, and the means [category_inputs][num_outputs].
+  // Rows of a tile [kTile][padded(num_outputs)]; then, kept, of each category input whether the
+  // mean of its weights is made, and the means [category_inputs][num_outputs].
   std::size_t scratch_size() const override {
     return kept_begin() + category_inputs_.size() * (1 + outputs().size());
   }
@@ -73,7 +73,7 @@ class Linear final : public Layer {
   }
 
  private:
-  UnitWords unit_words() const override { return {"input", "weight"}; }
+  UnitNames unit_names() const override { return {"input", "weight"}; }
   const Wire& wire(int input) const { return inputs()[static_cast<std::size_t>(input)]; }
   std::size_t kept_begin() const { return kTile * static_cast<std::size_t>(padded(num_outputs())); }
   void average_weights(const float* params, int j, float* mean) const;

@@ -18,19 +18,19 @@ std::pair<std::int32_t, float> key_of(const TreeQuestion& question) {
 
 // Questions and leaves are counted in the order in which they are read, those of a tree in one
 // stretch.
-TreeTiles::TreeTiles(const TreePlan& plan) : asked_(plan.questions), leaves_(plan.leaves) {
-  std::ranges::sort(asked_, {}, key_of);
+TreeTiles::TreeTiles(const TreePlan& plan) : splits_(plan.questions), leaves_(plan.leaves) {
+  std::ranges::sort(splits_, {}, key_of);
   const auto is_same = [](const TreeQuestion& a, const TreeQuestion& b) {
     return key_of(a) == key_of(b);
   };
-  asked_.erase(std::unique(asked_.begin(), asked_.end(), is_same), asked_.end());
+  splits_.erase(std::unique(splits_.begin(), splits_.end(), is_same), splits_.end());
   std::size_t first_question = 0, first_leaf = 0;
   for (const std::size_t num_leaves : plan.leaves) {
     const std::size_t count = num_leaves - 1;
     for (std::size_t q = first_question; q < first_question + count; ++q) {
       const TreeQuestion& question = plan.questions[q];
-      const auto at = std::ranges::lower_bound(asked_, key_of(question), {}, key_of);
-      Fork fork{.answer = static_cast<std::uint32_t>(at - asked_.begin()), .to = {}};
+      const auto at = std::ranges::lower_bound(splits_, key_of(question), {}, key_of);
+      Fork fork{.answer = static_cast<std::uint32_t>(at - splits_.begin()), .to = {}};
       for (const int answer : {0, 1}) {
         const std::int32_t next = question.next[answer];
         fork.to[answer] = static_cast<std::uint32_t>(

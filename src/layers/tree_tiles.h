@@ -22,7 +22,7 @@ class TreeTiles {
   explicit TreeTiles(const TreePlan& plan);
 
   /// The different questions that trees ask, by wire and then by number; `next` means nothing.
-  const std::vector<TreeQuestion>& asked() const { return asked_; }
+  const std::vector<TreeQuestion>& splits() const { return splits_; }
 
   /// answers: to each of asked(), two floats each. out: [trees][kTile].
   void run(const float* answers, const float* leaves, float* out) const noexcept;
@@ -33,7 +33,7 @@ class TreeTiles {
     std::uint32_t answer;  // of asked()
     std::uint32_t to[2];
   };
-  std::vector<TreeQuestion> asked_;
+  std::vector<TreeQuestion> splits_;
   std::vector<Fork> forks_;          // of one tree after another
   std::vector<std::size_t> leaves_;  // of each tree
 };

@@ -112,7 +112,7 @@ void Trees::evaluate(const float* params, const double* in, double* out) const {
 }
 
 void Trees::forward(const float* params, const float* in, float* out, float* scratch) const {
-  answers_of_tile(tiles_.asked().data(), tiles_.asked().size(), in, scratch);
+  answers_of_tile(tiles_.splits().data(), tiles_.splits().size(), in, scratch);
   tiles_.run(scratch, params, out);
 }
 

@@ -41,7 +41,7 @@ class Trees final : public Layer {
   /// nodes: as LayerSpec has them, of wires that there are.
   Trees(std::vector<Wire> inputs, std::span<const TreeNode> nodes, OutputBounds bounds);
 
-  std::size_t scratch_size() const override { return 2 * tiles_.asked().size(); }
+  std::size_t scratch_size() const override { return 2 * tiles_.splits().size(); }
   void evaluate(const float* params, const double* in, double* out) const override;
   void forward(const float* params, const float* in, float* out, float* scratch) const override;
   void backward(const float* params, const float* in, const float* grad_out, float* grad_in,
@@ -56,7 +56,7 @@ class Trees final : public Layer {
   const TreePlan& plan() const { return plan_; }
 
  private:
-  UnitWords unit_words() const override { return {"tree", "leaf"}; }
+  UnitNames unit_names() const override { return {"tree", "leaf"}; }
 
   TreePlan plan_;
   TreeTiles tiles_;

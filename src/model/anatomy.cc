@@ -26,7 +26,7 @@ Curve curve_of(const Calibrators& layer, const float* params, int unit, const Na
   if (wire.pair != nullptr || (feature != nullptr && feature->kind == FeatureKind::category)) {
     curve.outputs.assign(table.begin(), table.end());
     if (feature != nullptr) {
-      curve.words = feature->words;
+      curve.categories = feature->categories;
     } else {
       curve.inputs.resize(table.size());
       std::iota(curve.inputs.begin(), curve.inputs.end(), 0.0f);
@@ -39,7 +39,7 @@ Curve curve_of(const Calibrators& layer, const float* params, int unit, const Na
     curve.inputs = feature->keypoints;
     if (feature->monotonicity == Monotonicity::decreasing)
       std::reverse(curve.outputs.begin(), curve.outputs.end());
-    if (feature->words.size() == keypoints) curve.words = feature->words;
+    if (feature->categories.size() == keypoints) curve.categories = feature->categories;
     if (feature->learns_missing) curve.missing = table[keypoints];
     return curve;
   }

@@ -143,7 +143,7 @@ std::vector<float> known_cells(const Schema& schema, Random& random) {
     for (std::size_t f = 0; f < cells.size(); ++f) {
       const Feature& feature = schema.features[f];
       if (feature.kind != FeatureKind::number)
-        cells[f] = static_cast<float>(random.below(num_own_words(feature)));
+        cells[f] = static_cast<float>(random.below(num_own_categories(feature)));
     }
     const std::vector<double> row = encoded_row(schema, cells);
     const auto is_known = [&](std::size_t p) {
@@ -200,9 +200,11 @@ TEST(Anatomy, CountsWhatTheModelHas) {
 
 TEST(Anatomy, NamesWiresByTheFeatureThatTheyCarry) {
   Schema schema;
-  schema.features = {
-      {.name = "age", .monotonicity = Monotonicity::increasing, .keypoints = {0, 1}},
-      {.name = "town", .kind = FeatureKind::category, .words = {"a", "b"}, .shares = {0.5f, 0.5f}}};
+  schema.features = {{.name = "age", .monotonicity = Monotonicity::increasing, .keypoints = {0, 1}},
+                     {.name = "town",
+                      .kind = FeatureKind::category,
+                      .categories = {"a", "b"},
+                      .shares = {0.5f, 0.5f}}};
   auto data = std::make_shared<ModelData>();
   data->schema = schema;
   data->training_json = "{}";

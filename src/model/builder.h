@@ -22,8 +22,8 @@ inline constexpr std::uint64_t kMaxParameters = std::uint64_t{1} << 27;  // half
 /// What a network may have at most. Both are counted before anything is allocated.
 struct BuildLimits {
   std::uint64_t parameters = kMaxParameters;
-  /// Bytes for what no parameter pays for: layers, the wires between them, and the orders between the
-  /// leaves of trees.
+  /// Bytes for what no parameter pays for: layers, the wires between them, and the orders between
+  /// the leaves of trees.
   std::uint64_t memory = std::uint64_t{1} << 30;
 };
 

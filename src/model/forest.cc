@@ -63,7 +63,7 @@ class Questions {
     };
     std::optional<Answer> answer =
         feature.kind == FeatureKind::category
-            ? of_category(num_own_words(feature) + 1, is_above)
+            ? of_category(num_own_categories(feature) + 1, is_above)
             : of_number(feature.keypoints, encoded_is_above(kNan), encoded_is_above);
     if (answer) answer->split.feature = static_cast<std::uint32_t>(input);
     return answer;
@@ -142,7 +142,8 @@ class Questions {
   std::map<std::vector<std::uint32_t>, std::uint32_t> sets_;
 };
 
-// One tree of a plan as splits. `at` is a question or a leaf of the plan, as TreePlan::roots has it.
+// One tree of a plan as splits. `at` is a question or a leaf of the plan, as TreePlan::roots has
+// it.
 class TreeConverter {
  public:
   TreeConverter(const TreePlan& plan, const float* leaves, Questions& questions)

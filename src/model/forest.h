@@ -6,7 +6,8 @@
 //
 //   number, ordered, level   value >= threshold goes right; a missing value goes right if
 //                            missing_right
-//   category                 its code as encode_cell gives it (an unseen category is the code behind
+//   category                 its code as encode_cell gives it (an unseen category is the code
+//   behind
 //                            the last one, a missing one is the code of the empty word or unseen)
 //                            goes right if it is in the set
 //
@@ -36,8 +37,8 @@ struct DecisionSplit {
   friend bool operator==(const DecisionSplit&, const DecisionSplit&) = default;
 };
 
-/// Splits and leaves, both in reading order: a split, all that lies left of it, all that lies right.
-/// A tree has one leaf more than splits.
+/// Splits and leaves, both in reading order: a split, all that lies left of it, all that lies
+/// right. A tree has one leaf more than splits.
 struct DecisionTree {
   std::vector<DecisionSplit> splits;
   std::vector<float> leaves;
@@ -50,8 +51,8 @@ inline constexpr std::size_t words_of_set(std::size_t codes) { return (codes + 3
 
 struct DecisionForest {
   std::vector<DecisionTree> trees;
-  /// The sets of categories, 32 codes a word: bit c % 32 of sets[split.set + c / 32] is whether code
-  /// c goes right. A set has num_own_words + 1 codes; splits may share one.
+  /// The sets of categories, 32 codes a word: bit c % 32 of sets[split.set + c / 32] is whether
+  /// code c goes right. A set has num_own_categories + 1 codes; splits may share one.
   std::vector<std::uint32_t> sets;
 
   bool has(std::uint32_t set, std::size_t code) const {
@@ -61,14 +62,14 @@ struct DecisionForest {
   friend bool operator==(const DecisionForest&, const DecisionForest&) = default;
 };
 
-/// Whether a row whose feature has this value goes right; a category by its code as encode_cell gives
-/// it. `feature` is null for the level.
+/// Whether a row whose feature has this value goes right; a category by its code as encode_cell
+/// gives it. `feature` is null for the level.
 bool goes_right(const DecisionForest& forest, const DecisionSplit& split, const Feature* feature,
                 float value);
 
-/// The threshold that divides the values of a number or an ordered feature where encode_cell passes a
-/// position, which lies from that of the lowest end to before that of the highest end: all values on
-/// one side of the threshold have larger positions, and no others have.
+/// The threshold that divides the values of a number or an ordered feature where encode_cell passes
+/// a position, which lies from that of the lowest end to before that of the highest end: all values
+/// on one side of the threshold have larger positions, and no others have.
 float threshold_above(const Feature& feature, float position);
 
 /// The output for one row, split by split: the reference for all faster ways. cells: one for each

@@ -52,8 +52,8 @@ class OldTrees {
   const float* leaves_;
 };
 
-// Tables as trained forests have them: ramps, missing values at one of the ends, sets of categories;
-// now and then one that rises by steps, falls or is constant.
+// Tables as trained forests have them: ramps, missing values at one of the ends, sets of
+// categories; now and then one that rises by steps, falls or is constant.
 void make_tables(Network& network, Random& random) {
   float* table = network.params().data() + network.offset(1);
   const Layer& layer = network.layer(1);
@@ -96,7 +96,7 @@ std::vector<float> values_of(const DecisionForest& forest, std::size_t index,
                                0.5f,
                                -7};
   if (feature.kind == FeatureKind::category) {
-    for (std::size_t code = 0; code <= feature.words.size() + 1; ++code)
+    for (std::size_t code = 0; code <= feature.categories.size() + 1; ++code)
       values.push_back(static_cast<float>(code));
     return values;
   }

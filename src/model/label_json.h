@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The label in the header of a model file. Format 1 knows two classes and squared errors; everything
-// else is format 2, which older programs refuse instead of reading it wrongly.
+// The label in the header of a model file. Format 1 knows two classes and squared errors;
+// everything else is format 2, which older programs refuse instead of reading it wrongly.
 #pragma once
 
 #include <cstdint>

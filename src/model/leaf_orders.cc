@@ -44,7 +44,7 @@ class Regions {
       const std::size_t first = region.codes.size();
       const bool is_level = feature >= schema.features.size();
       const bool is_category = !is_level && schema.features[feature].kind == FeatureKind::category;
-      const std::size_t codes = is_category ? num_own_words(schema.features[feature]) + 1 : 0;
+      const std::size_t codes = is_category ? num_own_categories(schema.features[feature]) + 1 : 0;
       region.codes.resize(first + words_of_set(codes), ~std::uint32_t{0});
       if (codes % 32 > 0) region.codes.back() = (std::uint32_t{1} << codes % 32) - 1;
       region.intervals[columns_.size()].missing = !is_level;
@@ -64,8 +64,8 @@ class Regions {
  private:
   struct Column {
     int direction;
-    std::size_t first_word;  // of the codes of a category
-    std::size_t num_words;   // 0: a number
+    std::size_t first_word;      // of the codes of a category
+    std::size_t num_categories;  // 0: a number
   };
   struct Region {
     std::vector<Interval> intervals;   // of each column
@@ -94,8 +94,8 @@ class Regions {
               Region& region) const {
     const std::size_t c = column_of(split.feature);
     const Column& column = columns_[c];
-    if (column.num_words > 0) {
-      for (std::size_t w = 0; w < column.num_words; ++w) {
+    if (column.num_categories > 0) {
+      for (std::size_t w = 0; w < column.num_categories; ++w) {
         const std::uint32_t set = forest.sets[split.set + w];
         region.codes[column.first_word + w] &= side == 1 ? set : ~set;
       }
@@ -112,8 +112,8 @@ class Regions {
   }
 
   static bool leads(const Column& column, std::size_t c, const Region& from, const Region& to) {
-    if (column.num_words > 0) {
-      for (std::size_t w = column.first_word; w < column.first_word + column.num_words; ++w) {
+    if (column.num_categories > 0) {
+      for (std::size_t w = column.first_word; w < column.first_word + column.num_categories; ++w) {
         if (from.codes[w] & to.codes[w]) return true;
       }
       return false;

@@ -2,10 +2,11 @@
 // What monotonicity asks of the leaves of a tree. Let a row reach leaf A, and let the same row with
 // constrained features moved in the direction of higher predictions reach leaf B. Then A <= B.
 //
-// The path to a leaf admits a set of values of each feature: an interval and perhaps missing values,
-// or a set of categories. A row can go from A to B if, for each feature,
+// The path to a leaf admits a set of values of each feature: an interval and perhaps missing
+// values, or a set of categories. A row can go from A to B if, for each feature,
 //   free         some value is admitted by both
-//   increasing   some value that A admits is at most some value that B admits, or both admit missing
+//   increasing   some value that A admits is at most some value that B admits, or both admit
+//   missing
 //                values
 //   decreasing   the same, downwards
 // The paths part at a split. If its feature is free, no value goes both ways. So only splits on
@@ -26,8 +27,8 @@ namespace espalier {
 std::vector<Order> leaf_orders(const DecisionForest& forest, const DecisionTree& tree,
                                const Schema& schema);
 
-/// Checks the orders of all trees, exactly, and that each leaf value is finite. sink gets a sentence
-/// for each violation.
+/// Checks the orders of all trees, exactly, and that each leaf value is finite. sink gets a
+/// sentence for each violation.
 Check check_forest(const DecisionForest& forest, const Schema& schema, const CulpritSink& sink);
 
 /// The number of orders between leaves, of all trees.

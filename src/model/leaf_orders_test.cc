@@ -32,7 +32,7 @@ Schema small_schema() {
       {.name = "free", .keypoints = keypoints, .learns_missing = true},
       {.name = "color",
        .kind = FeatureKind::category,
-       .words = {"red", "blue"},
+       .categories = {"red", "blue"},
        .shares = {0.5f, 0.5f}},
   };
   schema.label = {

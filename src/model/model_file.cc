@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::string_view kMagic = "ESPALIER";
 constexpr std::uint32_t kNewestFormat = 2;
-// As many as training makes, with trees beside each. Each network repeats the wires of the features.
+// As many as training makes, with trees beside each. Each network repeats the wires of the
+// features.
 constexpr std::size_t kMaxMembers = 2000;
 
 Json header_of(const ModelData& model) {

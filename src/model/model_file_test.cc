@@ -16,9 +16,9 @@
 
 #include "espalier/certificate.h"
 #include "espalier/error.h"
+#include "espalier/inspect.h"
 #include "espalier/json.h"
 #include "espalier/model.h"
-#include "espalier/report.h"
 #include "espalier/text.h"
 #include "support/effort.h"
 #include "support/random_model.h"
@@ -38,7 +38,10 @@ ModelData small_model() {
        .monotonicity = Monotonicity::decreasing,
        .keypoints = {-1, 1},
        .learns_missing = true},
-      {.name = "c", .kind = FeatureKind::category, .words = {"x", "y"}, .shares = {0.75f, 0.25f}}};
+      {.name = "c",
+       .kind = FeatureKind::category,
+       .categories = {"x", "y"},
+       .shares = {0.75f, 0.25f}}};
   model.schema.label = {
       .name = "label", .loss = Loss::log_loss, .classes = {"no", "yes"}, .offsets = {-1}};
   model.training_json = "{}";
@@ -397,7 +400,7 @@ TEST(ModelFile, InspectEscapesControlCharactersEverywhere) {
       *text += bad;
     for (Feature& feature : schema.features) {
       feature.name += bad;
-      for (std::string& word : feature.words) word += bad;
+      for (std::string& word : feature.categories) word += bad;
       feature.missing = {bad};
     }
     const Json training = {{"validation", {{"auc" + bad, 0.5}}}, {bad, bad}};
@@ -423,7 +426,7 @@ TEST(ModelFile, InspectEscapesControlCharactersEverywhere) {
 TEST(ModelFile, AnOrderedFeatureMayHaveFewerWordsThanKeypoints) {
   ModelData model = small_model();
   model.schema.features[0].kind = FeatureKind::ordered;
-  model.schema.features[0].words = {"low", "high"};
+  model.schema.features[0].categories = {"low", "high"};
   const Model three_keypoints(std::make_shared<const ModelData>(std::move(model)));
   EXPECT_THAT(inspect_text(three_keypoints), HasSubstr("a: 0 -> "));
 }

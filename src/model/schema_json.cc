@@ -35,7 +35,7 @@ Json feature_to_json(const Feature& feature) {
                {"keypoints", feature.keypoints},
                {"learns_missing", feature.learns_missing},
                {"typical", feature.typical},
-               {"words", feature.words},
+               {"words", feature.categories},
                {"shares", feature.shares},
                {"pools_rare", feature.pools_rare},
                {"missing", feature.missing}};
@@ -89,11 +89,12 @@ void check_feature(const Reader& reader, const Feature& feature) {
   };
   require(!feature.name.empty(), "no name");
   // The word of the rare ones is never looked for.
-  const std::size_t num_own = num_own_words(feature);
+  const std::size_t num_own = num_own_categories(feature);
   const std::set<std::string> distinct(
-      feature.words.begin(), feature.words.begin() + static_cast<std::ptrdiff_t>(num_own));
+      feature.categories.begin(),
+      feature.categories.begin() + static_cast<std::ptrdiff_t>(num_own));
   if (feature.kind == FeatureKind::category) {
-    require(!feature.words.empty() && feature.words.size() == feature.shares.size(),
+    require(!feature.categories.empty() && feature.categories.size() == feature.shares.size(),
             "words and shares do not match");
     require(feature.monotonicity == Monotonicity::none, "a category cannot be monotone");
     require(feature.keypoints.empty() && !feature.learns_missing, "a category has no keypoints");
@@ -107,10 +108,10 @@ void check_feature(const Reader& reader, const Feature& feature) {
     require(feature.keypoints[k - 1] < feature.keypoints[k], "keypoints do not rise");
   }
   if (feature.kind == FeatureKind::ordered) {
-    require(feature.words.size() >= 2 && distinct.size() == feature.words.size(),
+    require(feature.categories.size() >= 2 && distinct.size() == feature.categories.size(),
             "words repeat or are too few");
   } else {
-    require(feature.words.empty(), "a number has no words");
+    require(feature.categories.empty(), "a number has no words");
   }
 }
 
@@ -121,7 +122,7 @@ Feature feature_from_json(const Reader& reader, const Json& json) {
   feature.keypoints = get_floats(reader, json, "keypoints");
   feature.learns_missing = json.at("learns_missing").get<bool>();
   feature.typical = get_float(reader, json.at("typical"));
-  feature.words = json.at("words").get<std::vector<std::string>>();
+  feature.categories = json.at("words").get<std::vector<std::string>>();
   feature.shares = get_floats(reader, json, "shares");
   feature.pools_rare = json.at("pools_rare").get<bool>();
   feature.missing = json.at("missing").get<std::vector<std::string>>();
@@ -150,8 +151,8 @@ void read_edges(const Reader& reader, const Json& edges, const Require& require,
 // Vertices are encoded cells: of a number its keypoints, and -1 for missing; of a category codes.
 void read_vertices(const Json& vertices, const Feature& feature, const Require& require,
                    Pair::Side& side) {
-  const std::size_t places =
-      feature.kind == FeatureKind::category ? feature.words.size() + 1 : feature.keypoints.size();
+  const std::size_t places = feature.kind == FeatureKind::category ? feature.categories.size() + 1
+                                                                   : feature.keypoints.size();
   for (const Json& vertex : vertices) {
     require(vertex.is_whole(), "a vertex that is no whole number");
     const auto place = vertex.get<std::int64_t>();
@@ -163,7 +164,8 @@ void read_vertices(const Json& vertices, const Feature& feature, const Require& 
   const bool has_missing = !side.vertices.empty() && side.vertices.front() < 0;
   require(has_missing == feature.learns_missing, "vertices and missing cells do not match");
   require(side.vertices.size() >= (has_missing ? 3 : 2), "fewer than two vertices");
-  require(side.vertices.size() <= static_cast<std::size_t>(kMostVertices) + 1, "too many vertices");
+  require(side.vertices.size() <= static_cast<std::size_t>(kMaxPairVertices) + 1,
+          "too many vertices");
   side.edges = grid_edges(side.vertices);
 }
 

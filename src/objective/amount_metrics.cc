@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-double prediction_of(const Label& label, const JudgedRow& row) {
+double prediction_of(const Label& label, const ScoredRow& row) {
   float predicted = row.scores[0];
   apply_link(Link::exponential, static_cast<float>(label.unit), static_cast<float>(row.exposure),
              {&predicted, 1});
@@ -32,10 +32,10 @@ double unit_deviance(double p, double y, double m) {
 
 // Of rates, weighted by exposure; `mean` of a row is what is predicted for its exposure.
 template <class Mean>
-double deviance(const Judged& rows, const Mean& mean) {
+double deviance(const ScoredView& rows, const Mean& mean) {
   double sum = 0, total = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const JudgedRow row = rows[i];
+    const ScoredRow row = rows[i];
     const double weight = row.weight * row.exposure;
     sum += weight *
            unit_deviance(rows.label.power, row.label / row.exposure, mean(row) / row.exposure);
@@ -50,10 +50,10 @@ struct Totals {
   double exposure = 0;
 };
 
-Totals totals_of(const Judged& rows) {
+Totals totals_of(const ScoredView& rows) {
   Totals totals;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const JudgedRow row = rows[i];
+    const ScoredRow row = rows[i];
     totals.labels += row.weight * row.label;
     totals.predictions += row.weight * prediction_of(rows.label, row);
     totals.exposure += row.weight * row.exposure;
@@ -63,24 +63,24 @@ Totals totals_of(const Judged& rows) {
 
 }  // namespace
 
-double deviance(const Judged& rows) {
-  return deviance(rows, [&](const JudgedRow& row) { return prediction_of(rows.label, row); });
+double deviance(const ScoredView& rows) {
+  return deviance(rows, [&](const ScoredRow& row) { return prediction_of(rows.label, row); });
 }
 
-double d2(const Judged& rows) {
+double d2(const ScoredView& rows) {
   const Totals totals = totals_of(rows);
   const double rate = totals.labels / totals.exposure;
-  const double base = deviance(rows, [&](const JudgedRow& row) { return rate * row.exposure; });
+  const double base = deviance(rows, [&](const ScoredRow& row) { return rate * row.exposure; });
   return base > 0 ? 1 - deviance(rows) / base : kNan;
 }
 
 // 1 - 2 * the area below the Lorenz curve: rows in the order of their predicted rate, the share of
 // the exposure against the share of the labels.
-double gini(const Judged& rows) {
+double gini(const ScoredView& rows) {
   const Totals totals = totals_of(rows);
   if (!(totals.labels > 0)) return kNan;
   double area = 0, labels = 0;
-  for (const Tie& tie : ties_of(rows, [](const JudgedRow& row) {
+  for (const Tie& tie : ties_of(rows, [](const ScoredRow& row) {
          return Tie{row.weight * row.exposure, row.weight * row.label};
        })) {
     area += tie.first / totals.exposure * (labels + tie.second / 2) / totals.labels;
@@ -89,7 +89,7 @@ double gini(const Judged& rows) {
   return 1 - 2 * area;
 }
 
-double balance(const Judged& rows) {
+double balance(const ScoredView& rows) {
   const Totals totals = totals_of(rows);
   return totals.predictions / totals.labels;
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics of counts and amounts, whose link is e^score: rates are judged, weighted by exposure.
+// Metrics of counts and amounts, whose link is e^score: rates are evaluated, weighted by exposure.
 #pragma once
 
-#include "objective/judged_rows.h"
+#include "objective/scored_rows.h"
 
 namespace espalier {
 
-double deviance(const Judged& rows);
+double deviance(const ScoredView& rows);
 
 /// The share of the deviance of the mean rate that the model explains.
-double d2(const Judged& rows);
+double d2(const ScoredView& rows);
 
 /// 1 - 2 * the area below the Lorenz curve.
-double gini(const Judged& rows);
+double gini(const ScoredView& rows);
 
 /// The sum of predictions / the sum of labels.
-double balance(const Judged& rows);
+double balance(const ScoredView& rows);
 
 }  // namespace espalier

@@ -36,34 +36,34 @@ std::string not_a_label(double value) {
 // size; of numbers it stops after `limit`.
 std::vector<std::string> distinct_words(const Column& column, const Rows& rows, std::size_t limit) {
   if (column.type == ColumnType::category) {
-    std::vector<char> is_there(column.words.size());
+    std::vector<char> is_there(column.categories.size());
     for (const std::uint64_t row : rows)
-      is_there[static_cast<std::size_t>(column.word_codes()[row])] = 1;
-    std::vector<std::string> words;
+      is_there[static_cast<std::size_t>(column.category_codes()[row])] = 1;
+    std::vector<std::string> categories;
     for (std::size_t code = 0; code < is_there.size(); ++code) {
-      if (is_there[code] != 0) words.push_back(column.words[code]);
+      if (is_there[code] != 0) categories.push_back(column.categories[code]);
     }
-    std::sort(words.begin(), words.end());
-    return words;
+    std::sort(categories.begin(), categories.end());
+    return categories;
   }
   std::set<double> values;
   for (const std::uint64_t row : rows) {
     values.insert(column.number(row));
     if (values.size() > limit) break;
   }
-  std::vector<std::string> words;
-  for (const double value : values) words.push_back(number_word(column, value));
-  return words;
+  std::vector<std::string> categories;
+  for (const double value : values) categories.push_back(number_text(column, value));
+  return categories;
 }
 
 // The first of some words that is no number, or the first of all.
-const std::string& word_among_numbers(const std::vector<std::string>& words) {
-  const auto is_number = [](const std::string& word) {
+const std::string& word_among_numbers(const std::vector<std::string>& categories) {
+  const auto is_number = [](const std::string& category) {
     Number number;
-    return parse_number(word, number);
+    return parse_number(category, number);
   };
-  const auto found = std::find_if_not(words.begin(), words.end(), is_number);
-  return found != words.end() ? *found : words.front();
+  const auto found = std::find_if_not(categories.begin(), categories.end(), is_number);
+  return found != categories.end() ? *found : categories.front();
 }
 
 // The value of the column that a text of the options names: 1.0 may stand for 1. Null if there is
@@ -81,10 +81,10 @@ const std::string* find_value(const std::string& text, const std::vector<std::st
 
 // Whether a word begins as a date does: digits in three parts with the same - / or . between them,
 // one of the outer parts a year of four digits.
-bool is_date(std::string_view word) {
+bool is_date(std::string_view category) {
   std::size_t sizes[3] = {}, part = 0;
   char separator = 0;
-  for (const char c : word) {
+  for (const char c : category) {
     if (c >= '0' && c <= '9') {
       ++sizes[part];
     } else if (part < 2 && (part == 0 ? c == '-' || c == '/' || c == '.' : c == separator)) {
@@ -108,7 +108,7 @@ class ClassFinder {
       : column_(column), by_number_(label.is_number && column.type == ColumnType::number) {
     std::vector<Number> numbers(label.classes.size());
     for (std::size_t c = 0; c < numbers.size(); ++c) {
-      words_.emplace(label.classes[c], c);
+      categories_.emplace(label.classes[c], c);
       if (by_number_) parse_number(label.classes[c], numbers[c]);
     }
     if (!by_number_) return;
@@ -122,7 +122,7 @@ class ClassFinder {
 
   std::optional<std::size_t> operator()(std::size_t row) const {
     return by_number_ ? found(values_, key_of(column_.number(row)))
-                      : found(words_, word_at(column_, row));
+                      : found(categories_, text_at(column_, row));
   }
 
  private:
@@ -138,19 +138,19 @@ class ClassFinder {
   bool by_number_;
   bool rounds_ = false;
   std::unordered_map<double, std::size_t> values_;
-  std::unordered_map<std::string, std::size_t> words_;
+  std::unordered_map<std::string, std::size_t> categories_;
 };
 
 [[noreturn]] void fail_class(const Label& label, const Table& table, const Column& column,
                              std::size_t row) {
   std::vector<std::string> quoted;
-  for (const std::string& word : label.classes)
-    quoted.push_back(fmt::format("'{}'", printable(word)));
+  for (const std::string& category : label.classes)
+    quoted.push_back(fmt::format("'{}'", printable(category)));
   const std::string wanted = quoted.size() == 2
                                  ? fmt::format("neither {} nor {}", quoted[0], quoted[1])
                                  : fmt::format("none of {}", fmt::join(quoted, ", "));
   fail_column(table, label.name,
-              fmt::format("row {}: '{}' is {}", row + 1, printable(word_at(column, row)), wanted));
+              fmt::format("row {}: '{}' is {}", row + 1, printable(text_at(column, row)), wanted));
 }
 
 // What training lowers, as far as the options decide it, and no two of them contradict each other.
@@ -312,7 +312,7 @@ Rows labelled_rows(const Label& label, const Table& table, Rows rows) {
   const Column& column = require_column(table, label.name);
   std::erase_if(rows, [&](std::uint64_t row) {
     return column.type == ColumnType::number ? std::isnan(column.values()[row])
-                                             : column.word_codes()[row] == kMissingCode;
+                                             : column.category_codes()[row] == kMissingCode;
   });
   return rows;
 }
@@ -346,7 +346,7 @@ Dataset encode_labelled(const Schema& schema, const Table& table, const Rows& ro
 }
 
 std::vector<Dataset> encode_labelled_and_free(const Schema& schema, Table table,
-                                              const TableShare& share,
+                                              const RankRows& share,
                                               const std::vector<const Rows*>& lists) {
   std::vector<LargeVector<double>> labels;
   for (const Rows* list : lists) labels.push_back(encode_labels(schema.label, table, *list));

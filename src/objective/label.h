@@ -8,12 +8,12 @@
 #include "espalier/options.h"
 #include "espalier/schema.h"
 #include "espalier/table.h"
-#include "table/table_share.h"
+#include "table/rank_rows.h"
 
 namespace espalier {
 
-/// The label: its loss, its classes or quantiles; offsets and scale are not yet fitted. Throws Error
-/// (argument, data) for a label that is not there, has one value only, or does not suit the
+/// The label: its loss, its classes or quantiles; offsets and scale are not yet fitted. Throws
+/// Error (argument, data) for a label that is not there, has one value only, or does not suit the
 /// options, and for options that contradict each other.
 Label build_label(const Table& table, const TrainOptions& options);
 
@@ -30,7 +30,7 @@ Dataset encode_labelled(const Schema& schema, const Table& table, const Rows& ro
 
 /// The same for several lists of rows, see encode_and_free.
 std::vector<Dataset> encode_labelled_and_free(const Schema& schema, Table table,
-                                              const TableShare& share,
+                                              const RankRows& share,
                                               const std::vector<const Rows*>& lists);
 
 }  // namespace espalier

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the output of a network to what a user reads:
 //
-//   score       float(offset + scale * output + o), summed in double, clipped to the range of floats
+//   score       float(offset + scale * output + o), summed in double, clipped to the range of
+//   floats
 //               and rounded once; o is the row's own offset, 0 without such a column, else
 //               usable_offset
 //   prediction  identity:     the score
 //               sigmoid:      1 / (1 + e^-score)
-//               exponential:  float(e^score) * unit, then * usable_exposure, 1 without such a column;
+//               exponential:  float(e^score) * unit, then * usable_exposure, 1 without such a
+//               column;
 //                             each at most the largest float
 //               softmax:      e^score / the sum of e^score over all classes
-//               promised_softmax:  1 / (1 + the sum over the other classes of e^(their score - own)),
+//               promised_softmax:  1 / (1 + the sum over the other classes of e^(their score -
+//               own)),
 //                             the same number, for classes with directions
 //
-// All but softmax are roundings of functions that never fall (scale and unit are positive, the exposure
-// is not negative; scores of classes may fall), so they keep every direction to the last bit. Plain
-// values, because the serving program carries them.
+// All but softmax are roundings of functions that never fall (scale and unit are positive, the
+// exposure is not negative; scores of classes may fall), so they keep every direction to the last
+// bit. Plain values, because the serving program carries them.
 #pragma once
 
 #include <span>
@@ -36,8 +39,8 @@ float score_of(const Label& label, std::size_t score, double output, double row_
 enum class Link { identity, sigmoid, exponential, softmax, promised_softmax };
 Link link_of(const Label& label) noexcept;
 
-/// What predictions count a row's exposure as, for every float: NaN as 1, as a row without exposure;
-/// below 0 as 0; infinity as the largest float. It never falls when the exposure rises.
+/// What predictions count a row's exposure as, for every float: NaN as 1, as a row without
+/// exposure; below 0 as 0; infinity as the largest float. It never falls when the exposure rises.
 float usable_exposure(float exposure) noexcept;
 
 /// The same of an offset: NaN as 0; the infinities as the largest float and its negative.

@@ -11,18 +11,18 @@ namespace espalier {
 
 namespace {
 
-// A loss of a score, its slope and its curvature.
-struct Slope {
+// A loss of a score, its slope and its hessian.
+struct LossTerms {
   double loss;
   double gradient;
-  double curvature;
+  double hessian;
 };
 
-Slope pinball(double q, double y, double s) noexcept {
+LossTerms pinball(double q, double y, double s) noexcept {
   return {pinball_loss(q, y, s), y > s ? -q : y < s ? 1 - q : 0, 0};
 }
 
-Slope power_loss(double p, double exposure, double y, double s) noexcept {
+LossTerms power_loss(double p, double exposure, double y, double s) noexcept {
   const double expected = exposure * portable_exp((2 - p) * s);
   const double seen = p == 1 ? y : y * portable_exp((1 - p) * s);
   const double loss =
@@ -30,7 +30,7 @@ Slope power_loss(double p, double exposure, double y, double s) noexcept {
   return {loss, expected - seen, (2 - p) * expected + (p - 1) * seen};
 }
 
-Slope loss_of(const Label& label, double s, const LossRow& row) noexcept {
+LossTerms loss_of(const Label& label, double s, const LossRow& row) noexcept {
   switch (label.loss) {
     case Loss::log_loss: {
       const bool positive = row.y > static_cast<double>(row.level);
@@ -40,7 +40,7 @@ Slope loss_of(const Label& label, double s, const LossRow& row) noexcept {
     case Loss::squared_error:
       return {(row.y - s) * (row.y - s), 2 * (s - row.y), 2};
     case Loss::absolute_error: {
-      const Slope half = pinball(0.5, row.y, s);
+      const LossTerms half = pinball(0.5, row.y, s);
       return {2 * half.loss, 2 * half.gradient, 0};
     }
     case Loss::quantile:
@@ -95,13 +95,13 @@ Objective::Objective(const Label& label, const Dataset& train) : label_(&label) 
   if (label.loss == Loss::squared_error) scale_ = 1 / (label.scale * label.scale);
   if (label.loss == Loss::absolute_error || label.loss == Loss::quantile) scale_ = 1 / label.scale;
   if (!label.has_log_link()) return;
-  double total = 0, curvature = 0;
+  double total = 0, hessian = 0;
   for (std::size_t i = 0; i < train.num_rows; ++i) {
     const double s = label.offsets[0] + train.offset(i);
     total += train.weight(i);
-    curvature += train.weight(i) * train.exposure(i) * portable_exp((2 - label.power) * s);
+    hessian += train.weight(i) * train.exposure(i) * portable_exp((2 - label.power) * s);
   }
-  scale_ = total / curvature;
+  scale_ = total / hessian;
 }
 
 double Objective::loss_in_label_units(double loss) const noexcept { return loss / scale_; }
@@ -113,10 +113,10 @@ LossValue row_loss(const Objective& objective, float z, const LossRow& row) noex
     return {error * error, static_cast<float>(2 * error), 2};
   }
   const double s = label.offsets[row.level] + label.scale * z + row.offset;
-  const Slope slope = loss_of(label, s, row);
+  const LossTerms slope = loss_of(label, s, row);
   const double units = objective.scale();
   return {units * slope.loss, static_cast<float>(units * slope.gradient * label.scale),
-          static_cast<float>(units * slope.curvature * label.scale * label.scale)};
+          static_cast<float>(units * slope.hessian * label.scale * label.scale)};
 }
 
 double least_loss(const Objective& objective, const LossRow& row) noexcept {
@@ -126,7 +126,7 @@ double least_loss(const Objective& objective, const LossRow& row) noexcept {
   return objective.scale() * loss_of(label, score, row).loss;
 }
 
-bool has_curvature(const Label& label) noexcept {
+bool has_hessian(const Label& label) noexcept {
   return label.loss != Loss::absolute_error && label.loss != Loss::quantile;
 }
 

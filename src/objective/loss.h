@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What training lowers, row by row, as a function of the score s = offset + scale * z + o, where z is
-// the network's output and o the row's own offset, if its table has such a column:
+// What training lowers, row by row, as a function of the score s = offset + scale * z + o, where z
+// is the network's output and o the row's own offset, if its table has such a column:
 //
 //   log_loss        log(1 + e^-s) for a positive row, log(1 + e^s) for a negative one; of grades at
 //                   level t, positive is a grade above t; of many classes -log softmax(s)[y],
@@ -11,7 +11,7 @@
 //                   or between: E e^((2-p)s) / (2-p) - y e^((1-p)s) / (1-p), in the limit p = 1:
 //                   E e^s - y s, and p = 2: s + y e^-s
 //
-// Errors are in units of the scale and log-linked losses in units of their curvature, so that the
+// Errors are in units of the scale and log-linked losses in units of their hessian, so that the
 // rate, Adam's epsilon and the penalties mean the same for every label.
 #pragma once
 
@@ -34,7 +34,7 @@ LogLoss log_loss(double score, bool positive) noexcept;
 /// q (y - s) or (1 - q) (s - y).
 double pinball_loss(double q, double y, double s) noexcept;
 
-/// A fitted label, which outlives it, and the curvature of its loss at the model without features.
+/// A fitted label, which outlives it, and the hessian of its loss at the model without features.
 class Objective {
  public:
   Objective(const Label& label, const Dataset& train);
@@ -66,18 +66,18 @@ struct LossRow {
 
 struct LossValue {
   double loss;
-  float gradient;   // with respect to z
-  float curvature;  // the same, once more; 0 where the loss has corners
+  float gradient;  // with respect to z
+  float hessian;   // the same, once more; 0 where the loss has corners
 };
 /// Of a label with one output.
 LossValue row_loss(const Objective& objective, float z, const LossRow& row) noexcept;
 
-/// The loss of the best score for a row, which is 0 unless the link is a logarithm. A loss less this
-/// one is half the deviance.
+/// The loss of the best score for a row, which is 0 unless the link is a logarithm. A loss less
+/// this one is half the deviance.
 double least_loss(const Objective& objective, const LossRow& row) noexcept;
 
-/// Whether the loss of a label bends everywhere, so that slope and curvature say where it is least.
-bool has_curvature(const Label& label) noexcept;
+/// Whether the loss of a label bends everywhere, so that slope and hessian say where it is least.
+bool has_hessian(const Label& label) noexcept;
 
 /// A row of a dataset at a level.
 LossRow loss_row(const Dataset& data, std::uint64_t row, std::size_t level = 0) noexcept;

@@ -71,7 +71,7 @@ RC_GTEST_PROP(Loss, GradientIsTheSlopeOfTheLoss, ()) {
 RC_GTEST_PROP(Loss, CurvatureIsTheSlopeOfTheGradient, ()) {
   for (const Loss loss : kLosses) {
     const Case own = random_case(loss);
-    if (!has_curvature(own.label)) continue;
+    if (!has_hessian(own.label)) continue;
     const Objective objective(own.label, own.data);
     const LossRow row = loss_row(own.data, 0);
     const float z = static_cast<float>(*rc::gen::inRange(-512, 512)) / 128;
@@ -80,8 +80,8 @@ RC_GTEST_PROP(Loss, CurvatureIsTheSlopeOfTheGradient, ()) {
     const double bend = (row_loss(objective, z + kStep, row).gradient -
                          row_loss(objective, z - kStep, row).gradient) /
                         (2.0 * kStep);
-    RC_ASSERT(here.curvature >= 0);
-    RC_ASSERT(std::abs(here.curvature - bend) <=
+    RC_ASSERT(here.hessian >= 0);
+    RC_ASSERT(std::abs(here.hessian - bend) <=
               1e-3 * (1 + std::abs(bend) + std::abs(here.gradient)));
   }
 }
@@ -105,8 +105,8 @@ RC_GTEST_PROP(Loss, TheOffsetIsWhereTheMeanGradientVanishes, ()) {
     RC_ASSERT(std::abs(mean_gradient(0)) < 1e-4);
     if (loss == Loss::squared_error) continue;
     constexpr float kStep = 1.0f / 256;
-    const double curvature = (mean_gradient(kStep) - mean_gradient(-kStep)) / (2 * kStep);
-    RC_ASSERT(std::abs(curvature - 1) < 1e-2);
+    const double hessian = (mean_gradient(kStep) - mean_gradient(-kStep)) / (2 * kStep);
+    RC_ASSERT(std::abs(hessian - 1) < 1e-2);
   }
 }
 

@@ -15,9 +15,9 @@
 #include "core/math.h"
 #include "espalier/error.h"
 #include "objective/amount_metrics.h"
-#include "objective/judged_rows.h"
 #include "objective/link.h"
 #include "objective/loss.h"
+#include "objective/scored_rows.h"
 
 namespace espalier {
 namespace {
@@ -26,8 +26,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Of a label with one score.
 template <double (*loss)(double, double)>
-double mean_of(const Judged& rows) {
-  return weighted_mean(rows, [](const JudgedRow& row) {
+double mean_of(const ScoredView& rows) {
+  return weighted_mean(rows, [](const ScoredRow& row) {
     return loss(row.label, static_cast<double>(row.scores[0]));
   });
 }
@@ -49,9 +49,9 @@ double squared_error_of_probability(double label, double score) {
 double absolute_error(double label, double score) { return std::fabs(label - score); }
 
 // The share of (positive, negative) pairs whose scores are in the right order, a tie counting half.
-double auc(const Judged& rows) {
+double auc(const ScoredView& rows) {
   double ordered = 0, positives = 0, negatives = 0;
-  for (const Tie& tie : ties_of(rows, [](const JudgedRow& row) {
+  for (const Tie& tie : ties_of(rows, [](const ScoredRow& row) {
          return row.label > 0.5 ? Tie{.first = row.weight} : Tie{.second = row.weight};
        })) {
     const double tied_positives = tie.first, tied_negatives = tie.second;
@@ -64,12 +64,12 @@ double auc(const Judged& rows) {
 
 // 1 - squared error / squared error of the mean label. Labels are taken relative to the first, so
 // that the variance of constant labels is exactly 0.
-double r2(const Judged& rows) {
+double r2(const ScoredView& rows) {
   if (rows.size() == 0) return kNan;
   const double first = rows[0].label;
-  const double mean = weighted_mean(rows, [&](const JudgedRow& row) { return row.label - first; });
+  const double mean = weighted_mean(rows, [&](const ScoredRow& row) { return row.label - first; });
   const double variance = weighted_mean(
-      rows, [&](const JudgedRow& row) { return squared_error(row.label - first, mean); });
+      rows, [&](const ScoredRow& row) { return squared_error(row.label - first, mean); });
   if (variance == 0) return kNan;
   return 1.0 - mean_of<squared_error>(rows) / variance;
 }
@@ -78,7 +78,7 @@ double r2(const Judged& rows) {
 constexpr double kLeastProbability = 1e-7;
 
 // Of the row's class: the softmax of many, or the difference of what is predicted of two grades.
-double probability_of_class(const Label& label, const JudgedRow& row) {
+double probability_of_class(const Label& label, const ScoredRow& row) {
   const auto own = static_cast<std::size_t>(row.label);
   std::vector<float> predicted(row.scores, row.scores + label.num_scores());
   apply_link(link_of(label), 1, 1, predicted);
@@ -87,19 +87,19 @@ double probability_of_class(const Label& label, const JudgedRow& row) {
   return reached - (own < predicted.size() ? predicted[own] : 0);
 }
 
-double negative_log_of_class(const Label& label, const JudgedRow& row) {
+double negative_log_of_class(const Label& label, const ScoredRow& row) {
   return -portable_log(std::max(probability_of_class(label, row), kLeastProbability));
 }
 
 // The most probable class, or the largest grade that is reached with probability 1/2.
-double class_of(const Label& label, const JudgedRow& row) {
+double class_of(const Label& label, const ScoredRow& row) {
   const std::span scores(row.scores, label.num_scores());
   if (!label.ordered)
     return static_cast<double>(std::max_element(scores.begin(), scores.end()) - scores.begin());
   return static_cast<double>(std::ranges::count_if(scores, [](float s) { return s >= 0; }));
 }
 
-double ranked_probability_score(const Label& label, const JudgedRow& row) {
+double ranked_probability_score(const Label& label, const ScoredRow& row) {
   double sum = 0;
   for (std::size_t level = 0; level < label.num_levels(); ++level) {
     const double reached = row.label > static_cast<double>(level) ? 1 : 0;
@@ -108,34 +108,34 @@ double ranked_probability_score(const Label& label, const JudgedRow& row) {
   return sum / static_cast<double>(label.num_levels());
 }
 
-double mean_pinball_loss(const Label& label, const JudgedRow& row) {
+double mean_pinball_loss(const Label& label, const ScoredRow& row) {
   double sum = 0;
   for (std::size_t level = 0; level < label.num_levels(); ++level)
     sum += pinball_loss(label.quantiles[level], row.label, row.scores[level]);
   return sum / static_cast<double>(label.num_levels());
 }
 
-bool is_covered(const Label& label, const JudgedRow& row) {
+bool is_covered(const Label& label, const ScoredRow& row) {
   const std::size_t last = label.num_levels() - 1;
   return row.label <= row.scores[last] && (last == 0 || row.label >= row.scores[0]);
 }
 
-double compute_suitable(Metric metric, const Judged& rows) {
+double compute_suitable(Metric metric, const ScoredView& rows) {
   const Label& label = rows.label;
   const bool binary = label.task() == Task::classification && label.num_scores() == 1;
   const auto mean = [&](auto&& loss) {
-    return weighted_mean(rows, [&](const JudgedRow& row) { return loss(label, row); });
+    return weighted_mean(rows, [&](const ScoredRow& row) { return loss(label, row); });
   };
   switch (metric) {
     case Metric::accuracy:
       if (binary) return mean_of<correct>(rows);
-      return mean([](const Label& of, const JudgedRow& row) {
+      return mean([](const Label& of, const ScoredRow& row) {
         return class_of(of, row) == row.label ? 1.0 : 0.0;
       });
     case Metric::log_loss:
       return binary ? mean_of<cross_entropy>(rows) : mean(negative_log_of_class);
     case Metric::clipped:
-      return mean([](const Label& of, const JudgedRow& row) {
+      return mean([](const Label& of, const ScoredRow& row) {
         return probability_of_class(of, row) < kLeastProbability ? 1.0 : 0.0;
       });
     case Metric::auc:
@@ -148,7 +148,7 @@ double compute_suitable(Metric metric, const Judged& rows) {
       return std::sqrt(mean_of<squared_error>(rows));
     case Metric::mae:
       if (!label.ordered) return mean_of<absolute_error>(rows);
-      return mean([](const Label& of, const JudgedRow& row) {
+      return mean([](const Label& of, const ScoredRow& row) {
         return absolute_error(row.label, class_of(of, row));
       });
     case Metric::r2:
@@ -159,7 +159,7 @@ double compute_suitable(Metric metric, const Judged& rows) {
       return mean(mean_pinball_loss);
     case Metric::coverage:
       return mean(
-          [](const Label& of, const JudgedRow& row) { return is_covered(of, row) ? 1.0 : 0.0; });
+          [](const Label& of, const ScoredRow& row) { return is_covered(of, row) ? 1.0 : 0.0; });
     case Metric::deviance:
       return deviance(rows);
     case Metric::d2:
@@ -238,7 +238,7 @@ bool larger_is_better(Metric metric) {
          metric == Metric::d2 || metric == Metric::gini;
 }
 
-double compute_metric(Metric metric, const Label& label, const JudgedRows& rows) {
+double compute_metric(Metric metric, const Label& label, const ScoredRows& rows) {
   const DefaultFloats floats;
   const std::size_t size = rows.labels.size();
   const auto fits = [&](std::span<const float> beside) {
@@ -261,8 +261,8 @@ double compute_metric(Metric metric, const Label& label, const JudgedRows& rows)
   return compute_suitable(metric, {label, rows});
 }
 
-double judge(Metric metric, const Label& label, const Dataset& data,
-             std::span<const float> scores) {
+double evaluate(Metric metric, const Label& label, const Dataset& data,
+                std::span<const float> scores) {
   return compute_metric(metric, label,
                         {data.labels, scores, data.weights(), data.beside[Role::exposure]});
 }
@@ -271,7 +271,7 @@ std::vector<MetricValue> all_metrics(const Label& label, const Dataset& data,
                                      std::span<const float> scores) {
   std::vector<MetricValue> metrics;
   for (const Metric metric : metrics_of(label))
-    metrics.push_back({metric, judge(metric, label, data, scores)});
+    metrics.push_back({metric, evaluate(metric, label, data, scores)});
   return metrics;
 }
 

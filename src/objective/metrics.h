@@ -16,7 +16,8 @@ namespace espalier {
 Metric settle_metric(Metric wanted, const Label& label);
 
 /// One metric of a dataset, and every metric of its label. `scores` are [row][num_scores].
-double judge(Metric metric, const Label& label, const Dataset& data, std::span<const float> scores);
+double evaluate(Metric metric, const Label& label, const Dataset& data,
+                std::span<const float> scores);
 std::vector<MetricValue> all_metrics(const Label& label, const Dataset& data,
                                      std::span<const float> scores);
 

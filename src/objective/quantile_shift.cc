@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shift d of one level costs sum w pinball_q(r - d) over the residuals r, which is least at their
-// q-quantile. Levels whose shifts are not in order share one: the sum of their costs is least at the
-// quantile of all their residuals at the mean of their q. Pooling such neighbors until none is left
-// gives the best shifts in order, as for any sum of convex costs.
+// q-quantile. Levels whose shifts are not in order share one: the sum of their costs is least at
+// the quantile of all their residuals at the mean of their q. Pooling such neighbors until none is
+// left gives the best shifts in order, as for any sum of convex costs.
 //
 // Of n rows, a new label lies below the i-th residual with probability i / (n + 1). So the quantile
 // lies at q (n + 1) among the residuals, between two of them, rather than at q n.
@@ -28,8 +28,8 @@ struct Block {
   double shift;
 };
 
-// The residual at the mean share. A residual of weight w lies in the middle of its weight; one of the
-// mean weight w', which stands for the new row, goes half before and half behind all others.
+// The residual at the mean share. A residual of weight w lies in the middle of its weight; one of
+// the mean weight w', which stands for the new row, goes half before and half behind all others.
 double best_shift(const Block& block) {
   double total = 0, squares = 0;
   for (const Residual& residual : block.residuals) {
@@ -77,10 +77,10 @@ Block merged(const Block& low, const Block& high) {
 
 }  // namespace
 
-void shift_quantiles(const Dataset& held_out, std::span<const float> scores, Label& label) {
+void shift_quantiles(const Dataset& valid_rows, std::span<const float> scores, Label& label) {
   std::vector<Block> blocks;
   for (std::size_t level = 0; level < label.quantiles.size(); ++level) {
-    blocks.push_back(block_of(held_out, scores, label, level));
+    blocks.push_back(block_of(valid_rows, scores, label, level));
     while (blocks.size() > 1 && blocks[blocks.size() - 2].shift > blocks.back().shift) {
       Block both = merged(blocks[blocks.size() - 2], blocks.back());
       blocks.pop_back();
@@ -93,7 +93,7 @@ void shift_quantiles(const Dataset& held_out, std::span<const float> scores, Lab
   }
 }
 
-std::vector<float> cross_fitted_scores(const Dataset& held_out, std::span<const float> scores,
+std::vector<float> cross_fitted_scores(const Dataset& valid_rows, std::span<const float> scores,
                                        const Label& label) {
   constexpr std::size_t kParts = 10;
   const std::size_t levels = label.num_scores();
@@ -101,14 +101,14 @@ std::vector<float> cross_fitted_scores(const Dataset& held_out, std::span<const 
   for (std::size_t part = 0; part < kParts; ++part) {
     Rows others;
     std::vector<float> scores_of_others;
-    for (std::size_t i = 0; i < held_out.num_rows; ++i) {
+    for (std::size_t i = 0; i < valid_rows.num_rows; ++i) {
       if (i % kParts == part) continue;
       others.push_back(i);
       for (std::size_t l = 0; l < levels; ++l) scores_of_others.push_back(scores[i * levels + l]);
     }
     Label shifted = label;
-    shift_quantiles(subset_without_cells(held_out, others), scores_of_others, shifted);
-    for (std::size_t i = part; i < held_out.num_rows; i += kParts) {
+    shift_quantiles(subset_without_cells(valid_rows, others), scores_of_others, shifted);
+    for (std::size_t i = part; i < valid_rows.num_rows; i += kParts) {
       for (std::size_t l = 0; l < levels; ++l)
         fitted[i * levels + l] += static_cast<float>(shifted.offsets[l] - label.offsets[l]);
     }

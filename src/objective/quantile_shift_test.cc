@@ -70,8 +70,8 @@ TEST(QuantileShift, IsTheSameFromBothEnds) {
   }
 }
 
-// Residuals evenly spread over [0, 1): a new one lies below the shift with a probability that equals
-// the shift. A quantile at q n among n of them is too low on average, by up to 1 / (n + 1).
+// Residuals evenly spread over [0, 1): a new one lies below the shift with a probability that
+// equals the shift. A quantile at q n among n of them is too low on average, by up to 1 / (n + 1).
 TEST(QuantileShift, ANewLabelLiesBelowAQuantileWithItsProbability) {
   Random random(3);
   for (const std::size_t count : {9u, 10u, 25u, 60u}) {
@@ -92,10 +92,11 @@ TEST(QuantileShift, ANewLabelLiesBelowAQuantileWithItsProbability) {
 }
 
 double coverage_of(const Label& label, const Dataset& rows, std::span<const float> scores) {
-  return judge(Metric::coverage, label, rows, scores);
+  return evaluate(Metric::coverage, label, rows, scores);
 }
 
-// The rows that set the offsets are covered too well; the cross-fitted coverage is that of new rows.
+// The rows that set the offsets are covered too well; the cross-fitted coverage is that of new
+// rows.
 TEST(QuantileShift, CrossFittedCoverageIsThatOfNewRows) {
   Random random(4);
   constexpr int kSamples = 800;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<double> metrics_with(const JudgedTable& all, const std::vector<float>& weights) {
-  JudgedRows rows = all.judged();
+std::vector<double> metrics_with(const ScoredTable& all, const std::vector<float>& weights) {
+  ScoredRows rows = all.scored();
   rows.weights = weights;
   std::vector<double> values;
   for (const Metric metric : metrics_of(all.label))
@@ -23,7 +23,7 @@ std::vector<double> metrics_with(const JudgedTable& all, const std::vector<float
 }
 
 // [resample][metric], by the number of times that each row is drawn.
-std::vector<std::vector<double>> resample(const JudgedTable& rows, int resamples,
+std::vector<std::vector<double>> resample(const ScoredTable& rows, int resamples,
                                           const Random& random, ThreadPool& pool) {
   std::vector<std::vector<double>> values(static_cast<std::size_t>(resamples));
   pool.run(resamples, [&](int r) {
@@ -41,7 +41,7 @@ bool is_rate(Metric metric) {
   return metric == Metric::accuracy || metric == Metric::clipped || metric == Metric::coverage;
 }
 
-RowCount count_rows(const JudgedTable& all) {
+RowCount count_rows(const ScoredTable& all) {
   RowCount rows;
   for (std::size_t i = 0; i < all.size(); ++i) rows.add(all.weight(i));
   return rows;
@@ -66,16 +66,16 @@ double quantile_of(const std::vector<double>& sorted, double share) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
 }
 
-std::vector<Estimate> estimate_metrics(const JudgedTable& all, const BootstrapPlan& plan,
+std::vector<Estimate> estimate_metrics(const ScoredTable& all, const BootstrapPlan& plan,
                                        const Random& random, ThreadPool& pool) {
   const bool is_sampled = all.size() > plan.most_rows;
   const Rows indices = sample_rows(all.size(), plan.most_rows, random.split(0));
-  const JudgedTable sample = is_sampled ? subset(all, indices) : JudgedTable();
-  const JudgedTable& rows = is_sampled ? sample : all;
+  const ScoredTable sample = is_sampled ? subset(all, indices) : ScoredTable();
+  const ScoredTable& rows = is_sampled ? sample : all;
   const auto metrics = metrics_of(all.label);
   std::vector<Estimate> estimates;
   for (const Metric metric : metrics)
-    estimates.push_back({metric, compute_metric(metric, all.label, all.judged())});
+    estimates.push_back({metric, compute_metric(metric, all.label, all.scored())});
   const RowCount count = count_rows(all);
   if (!count.has_interval()) return estimates;
   const std::vector<double> centers = metrics_with(rows, rows.weights);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics with 95 % intervals: Wilson's for rates (objective/interval.h), of others the 95 % of their
-// bootstrap distribution.
+// Metrics with 95 % intervals: Wilson's for rates (objective/interval.h), of others the 95 % of
+// their bootstrap distribution.
 //
 // A resample draws as many rows with replacement as there are; then the interval lies between the
-// 2.5 % and 97.5 % points of the metric over the resamples. Of more than `most_rows` rows a sample of
-// m = most_rows stands for all n: the deviations from its own value are narrowed by sqrt(m / n) and
-// laid around the value of all rows.
+// 2.5 % and 97.5 % points of the metric over the resamples. Of more than `most_rows` rows a sample
+// of m = most_rows stands for all n: the deviations from its own value are narrowed by sqrt(m / n)
+// and laid around the value of all rows.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include "core/random.h"
 #include "core/thread_pool.h"
 #include "objective/interval.h"
-#include "page/judged_table.h"
+#include "page/scored_table.h"
 
 namespace espalier {
 
@@ -30,7 +30,7 @@ struct BootstrapPlan {
 };
 
 /// Every metric of the label. The result does not depend on the pool.
-std::vector<Estimate> estimate_metrics(const JudgedTable& all, const BootstrapPlan& plan,
+std::vector<Estimate> estimate_metrics(const ScoredTable& all, const BootstrapPlan& plan,
                                        const Random& random, ThreadPool& pool);
 
 /// The point below which a share of sorted numbers lies, between the two nearest ones.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kPoints = 100;  // of a curve
 constexpr std::size_t kBars = 40;
-constexpr std::size_t kMostClasses = 12;
+constexpr std::size_t kMaxChartClasses = 12;
 
 // Weights of rows by class.
 struct Counts {
@@ -38,7 +38,7 @@ void add_point(float threshold, const Counts& above, const Counts& total, Json& 
 
 }  // namespace
 
-Json sweep_json(const JudgedTable& all) {
+Json sweep_json(const ScoredTable& all) {
   std::vector<std::uint64_t> order(all.size());
   std::iota(order.begin(), order.end(), std::uint64_t{0});
   std::ranges::stable_sort(order, std::ranges::greater(),
@@ -60,7 +60,7 @@ Json sweep_json(const JudgedTable& all) {
   return json;
 }
 
-Json class_histogram_json(const JudgedTable& all) {
+Json class_histogram_json(const ScoredTable& all) {
   std::array<std::vector<double>, 2> bars{std::vector<double>(kBars), std::vector<double>(kBars)};
   std::array<double, 2> totals{};
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -77,7 +77,7 @@ Json class_histogram_json(const JudgedTable& all) {
   return json;
 }
 
-Json confusion_json(const JudgedTable& all) {
+Json confusion_json(const ScoredTable& all) {
   const std::size_t classes = all.label.classes.size();
   std::vector<std::vector<double>> table(classes, std::vector<double>(classes));
   double total = 0;
@@ -94,10 +94,10 @@ Json confusion_json(const JudgedTable& all) {
   return json;
 }
 
-Json class_calibrations_json(const JudgedTable& all) {
+Json class_calibrations_json(const ScoredTable& all) {
   const std::vector<std::string> names = output_names(all.label);
   Json json = Json::array();
-  for (std::size_t s = 0; s < std::min(names.size(), kMostClasses); ++s) {
+  for (std::size_t s = 0; s < std::min(names.size(), kMaxChartClasses); ++s) {
     std::vector<Comparison> rows;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const double label = all.labels[i], own = static_cast<double>(s);

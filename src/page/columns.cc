@@ -18,10 +18,10 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr std::size_t kBars = 40;
 // Points of a curve that lie evenly, and as many where the rows are; of all curves together.
 constexpr std::size_t kSmallestGrid = 4, kLargestGrid = 16, kAllGrids = 4000;
-constexpr std::size_t kMostWords = 30;  // that are shown
+constexpr std::size_t kMaxCategories = 30;  // that are shown
 // Predictions that all curves may take together.
 constexpr std::size_t kPredictions = 400'000;
-constexpr std::size_t kFewestMoved = 10, kMostMoved = 400;
+constexpr std::size_t kFewestMoved = 10, kMaxMoved = 400;
 constexpr double kSpread[] = {0.1, 0.25, 0.75, 0.9};
 
 // The cells of a number that are there, sorted.
@@ -76,7 +76,7 @@ Json number_density(const Feature& feature, const std::vector<double>& values, s
 
 // Shares of the rows by word, then unseen (of a category) or missing (of an ordered column).
 Json word_density(const Feature& feature, const SampledRows& sample, std::size_t f) {
-  const std::size_t own = num_own_words(feature);
+  const std::size_t own = num_own_categories(feature);
   std::vector<double> shares(own + 1);
   for (std::size_t i = 0; i < sample.size(); ++i) {
     const float cell = sample.row(i)[f];
@@ -85,7 +85,7 @@ Json word_density(const Feature& feature, const SampledRows& sample, std::size_t
         1 / static_cast<double>(sample.size());
   }
   const double last = shares.back();
-  shares.resize(std::min(own, kMostWords));
+  shares.resize(std::min(own, kMaxCategories));
   return {{"bars", rounded_list(shares)},
           {feature.kind == FeatureKind::category ? "unseen" : "missing", rounded(last)}};
 }
@@ -93,7 +93,7 @@ Json word_density(const Feature& feature, const SampledRows& sample, std::size_t
 // The codes of the first words.
 std::vector<float> codes_of(const Feature& feature, std::size_t most) {
   std::vector<float> cells;
-  for (std::size_t code = 0; code < std::min(num_own_words(feature), most); ++code)
+  for (std::size_t code = 0; code < std::min(num_own_categories(feature), most); ++code)
     cells.push_back(static_cast<float>(code));
   return cells;
 }
@@ -196,20 +196,21 @@ Json column_json(const Feature& feature, std::size_t f, const SampledRows& sampl
   Json json = {{"name", feature.name},
                {"kind", to_word(feature.kind)},
                {"direction", to_word(feature.monotonicity)}};
-  const bool has_words = feature.kind != FeatureKind::number;
-  if (has_words) {
+  const bool has_categories = feature.kind != FeatureKind::number;
+  if (has_categories) {
     json["density"] = word_density(feature, sample, f);
-    json["curve"] = curve_json(mover, f, codes_of(feature, kMostWords));
+    json["curve"] = curve_json(mover, f, codes_of(feature, kMaxCategories));
   } else {
     const std::vector<double> values = values_of(sample, f);
     json["density"] = number_density(feature, values, sample.size());
     json["curve"] = curve_json(mover, f, grid_of(feature, values, points));
   }
-  const bool is_learned = has_words ? feature.kind == FeatureKind::ordered && feature.learns_missing
-                                    : feature.learns_missing;
+  const bool is_learned = has_categories
+                              ? feature.kind == FeatureKind::ordered && feature.learns_missing
+                              : feature.learns_missing;
   if (is_learned) json["curve"]["missing"] = curve_json(mover, f, {kNan});
   if (feature.kind == FeatureKind::category) {
-    const auto unseen = static_cast<float>(num_own_words(feature));
+    const auto unseen = static_cast<float>(num_own_categories(feature));
     json["curve"]["unseen"] = curve_json(mover, f, {unseen});
   }
   return json;
@@ -244,7 +245,7 @@ Json columns_json(const Predictor& predictor, const SampledRows& sample, ThreadP
   const std::vector<Feature>& features = predictor.model().schema().features;
   const std::size_t points = std::clamp(kAllGrids / features.size(), kSmallestGrid, kLargestGrid);
   const std::size_t moved =
-      std::clamp(kPredictions / (features.size() * 2 * points), kFewestMoved, kMostMoved);
+      std::clamp(kPredictions / (features.size() * 2 * points), kFewestMoved, kMaxMoved);
   const SampledRows rows = rows_to_move(sample, predictor, moved);
   std::vector<Json> columns(features.size());
   const std::size_t at_once = 4 * static_cast<std::size_t>(pool.size());

@@ -31,13 +31,14 @@ std::size_t main_output(const Label& label);
 /// their exposure is 1.
 SampledRows rows_to_move(const SampledRows& sample, const Predictor& predictor, std::size_t most);
 
-/// A list with an entry a feature: its name, kind, direction and words; the density of the data; the
-/// partial dependence of each output on it, with points of the spread over rows.
+/// A list with an entry a feature: its name, kind, direction and words; the density of the data;
+/// the partial dependence of each output on it, with points of the spread over rows.
 /// `report` gets the share of the features that is done, from the calling thread.
 Json columns_json(const Predictor& predictor, const SampledRows& sample, ThreadPool& pool,
                   const std::function<void(double)>& report);
 
-/// At most `most` cells that lie about evenly among those of the sample: numbers, or codes of words.
+/// At most `most` cells that lie about evenly among those of the sample: numbers, or codes of
+/// words.
 std::vector<float> spread_cells(const Feature& feature, std::size_t index,
                                 const SampledRows& sample, std::size_t most);
 

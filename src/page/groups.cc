@@ -15,34 +15,35 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kMostWords = 20;
-constexpr std::size_t kMostValues = 12;  // of a number that is not cut
+constexpr std::size_t kMaxCategories = 20;
+constexpr std::size_t kMaxValues = 12;  // of a number that is not cut
 constexpr std::size_t kCuts = 5;
 constexpr BootstrapPlan kPlan = {.resamples = 100, .most_rows = 2000};
 
 struct Group {
   std::string name;
-  Rows indices;  // of the judged rows
+  Rows indices;  // of the evaluated rows
 };
 
 // By word, the most frequent first; of equal ones the first in the alphabet.
-std::vector<Group> group_words(const JudgedTable& all, const Column& column) {
-  std::map<std::string, Rows> by_word;
-  for (std::size_t i = 0; i < all.size(); ++i) by_word[word_at(column, all.rows[i])].push_back(i);
+std::vector<Group> group_categories(const ScoredTable& all, const Column& column) {
+  std::map<std::string, Rows> by_category;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    by_category[text_at(column, all.rows[i])].push_back(i);
   std::vector<Group> groups;
   Group missing{.name = "(missing)"}, others{.name = "(all others)"};
-  for (auto& [word, indices] : by_word) {
-    if (word.empty()) {
+  for (auto& [category, indices] : by_category) {
+    if (category.empty()) {
       missing.indices = std::move(indices);
     } else {
-      groups.push_back({word, std::move(indices)});
+      groups.push_back({category, std::move(indices)});
     }
   }
   std::ranges::stable_sort(groups, std::ranges::greater(),
                            [](const Group& group) { return group.indices.size(); });
-  for (std::size_t g = kMostWords; g < groups.size(); ++g)
+  for (std::size_t g = kMaxCategories; g < groups.size(); ++g)
     others.indices.insert(others.indices.end(), groups[g].indices.begin(), groups[g].indices.end());
-  groups.resize(std::min(groups.size(), kMostWords));
+  groups.resize(std::min(groups.size(), kMaxCategories));
   std::ranges::sort(others.indices);
   if (!others.indices.empty()) groups.push_back(std::move(others));
   if (!missing.indices.empty()) groups.push_back(std::move(missing));
@@ -50,7 +51,7 @@ std::vector<Group> group_words(const JudgedTable& all, const Column& column) {
 }
 
 // Of a number: its values if they are few, else ranges.
-std::vector<Group> group_numbers(const JudgedTable& all, const Column& column) {
+std::vector<Group> group_numbers(const ScoredTable& all, const Column& column) {
   std::vector<double> values;
   for (const std::uint64_t row : all.rows) {
     if (const double value = column.number(row); !std::isnan(value)) values.push_back(value);
@@ -58,7 +59,7 @@ std::vector<Group> group_numbers(const JudgedTable& all, const Column& column) {
   std::ranges::sort(values);
   std::vector<double> distinct = values;
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  const bool is_cut = distinct.size() > kMostValues;
+  const bool is_cut = distinct.size() > kMaxValues;
   std::vector<double> begins;  // of ranges; of single values these
   if (is_cut) {
     for (std::size_t c = 0; c < kCuts; ++c) begins.push_back(values[c * values.size() / kCuts]);
@@ -87,7 +88,7 @@ std::vector<Group> group_numbers(const JudgedTable& all, const Column& column) {
   return groups;
 }
 
-Json group_json(const std::string& name, const JudgedTable& rows, const Random& random,
+Json group_json(const std::string& name, const ScoredTable& rows, const Random& random,
                 ThreadPool& pool) {
   Mean predicted, seen;
   std::vector<Comparison> compared;
@@ -110,11 +111,12 @@ Json group_json(const std::string& name, const JudgedTable& rows, const Random& 
 
 }  // namespace
 
-Json groups_json(const JudgedTable& all, const Table& table, const std::string& name,
+Json groups_json(const ScoredTable& all, const Table& table, const std::string& name,
                  const Random& random, ThreadPool& pool) {
   const Column& column = require_column(table, name);
-  const std::vector<Group> groups =
-      column.type == ColumnType::number ? group_numbers(all, column) : group_words(all, column);
+  const std::vector<Group> groups = column.type == ColumnType::number
+                                        ? group_numbers(all, column)
+                                        : group_categories(all, column);
   Json list = Json::array();
   for (std::size_t g = 0; g < groups.size(); ++g)
     list.push_back(

@@ -12,19 +12,19 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kFewestRows = 40;  // of a bin: its outer points tell of no single row
-constexpr std::size_t kMostBins = 20;
+constexpr std::size_t kMaxBins = 20;
 constexpr std::size_t kBars = 41;
 constexpr std::size_t kPoints = 100;  // of a curve
 constexpr double kFan[] = {0.1, 0.25, 0.5, 0.75, 0.9};
 
-std::vector<std::uint64_t> order_by_prediction(const JudgedTable& all) {
+std::vector<std::uint64_t> order_by_prediction(const ScoredTable& all) {
   std::vector<std::uint64_t> order(all.size());
   std::iota(order.begin(), order.end(), std::uint64_t{0});
   std::ranges::stable_sort(order, {}, [&](std::uint64_t i) { return compare(all, i).predicted; });
   return order;
 }
 
-void add_fan_bin(const JudgedTable& all, std::span<const std::uint64_t> bin, Json& json) {
+void add_fan_bin(const ScoredTable& all, std::span<const std::uint64_t> bin, Json& json) {
   std::vector<Mean> predicted(all.label.num_scores());
   Mean seen;
   std::vector<double> labels;
@@ -46,9 +46,9 @@ void add_fan_bin(const JudgedTable& all, std::span<const std::uint64_t> bin, Jso
 
 }  // namespace
 
-Json fan_json(const JudgedTable& all) {
+Json fan_json(const ScoredTable& all) {
   const std::vector<std::uint64_t> order = order_by_prediction(all);
-  const std::size_t bins = std::clamp<std::size_t>(all.size() / kFewestRows, 1, kMostBins);
+  const std::size_t bins = std::clamp<std::size_t>(all.size() / kFewestRows, 1, kMaxBins);
   Json json = Json::array();
   for (std::size_t b = 0; b < bins; ++b) {
     const std::size_t begin = b * all.size() / bins, end = (b + 1) * all.size() / bins;
@@ -57,7 +57,7 @@ Json fan_json(const JudgedTable& all) {
   return json;
 }
 
-Json residuals_json(const JudgedTable& all) {
+Json residuals_json(const ScoredTable& all) {
   std::vector<double> residuals;
   for (std::size_t i = 0; i < all.size(); ++i)
     residuals.push_back(all.labels[i] - static_cast<double>(all.prediction(i)[0]));
@@ -77,7 +77,7 @@ Json residuals_json(const JudgedTable& all) {
           {"points", rounded_list(points)}};
 }
 
-Json coverage_json(const JudgedTable& all) {
+Json coverage_json(const ScoredTable& all) {
   Json json = Json::array();
   for (std::size_t s = 0; s < all.label.num_scores(); ++s) {
     Mean below;
@@ -92,7 +92,7 @@ Json coverage_json(const JudgedTable& all) {
   return json;
 }
 
-Json lorenz_json(const JudgedTable& all) {
+Json lorenz_json(const ScoredTable& all) {
   double exposure = 0, labels = 0, predictions = 0;
   const auto add = [&](std::uint64_t i) {
     const Comparison row = compare(all, i);

@@ -25,12 +25,12 @@
 #include "model/model_data.h"
 #include "page/columns.h"
 #include "page/groups.h"
-#include "page/judged_table.h"
 #include "page/page_text.h"
 #include "page/pair_maps.h"
 #include "page/program_json.h"
 #include "page/quality.h"
 #include "page/sample.h"
+#include "page/scored_table.h"
 #include "page/text.h"
 #include "serve/compile.h"
 
@@ -105,8 +105,8 @@ Json class_promises(const Schema& schema, const Feature& feature) {
 void add_words(const Feature& feature, Json& column) {
   if (feature.kind != FeatureKind::number) {
     column["words"] = std::vector<std::string>(
-        feature.words.begin(),
-        feature.words.begin() + static_cast<std::ptrdiff_t>(num_own_words(feature)));
+        feature.categories.begin(),
+        feature.categories.begin() + static_cast<std::ptrdiff_t>(num_own_categories(feature)));
   }
   if (!feature.missing.empty()) column["missing"] = feature.missing;
   if (!feature.not_missing.empty()) column["not_missing"] = feature.not_missing;
@@ -148,23 +148,23 @@ class PageMaker {
   Json make() {
     say(0, "predicting");
     const std::vector<float> scores = model_.predict(table_, Output::score, options_.threads);
-    const std::optional<JudgedTable> judged = judge_table(model_.schema(), table_, scores);
-    if (!judged && !options_.by.empty()) {
+    const std::optional<ScoredTable> scored = score_table(model_.schema(), table_, scores);
+    if (!scored && !options_.by.empty()) {
       throw Error(ErrorKind::argument,
-                  fmt::format("by: {} has no label '{}' to judge groups with", table_.name,
+                  fmt::format("by: {} has no label '{}' to evaluate groups with", table_.name,
                               printable(model_.schema().label.name)));
     }
     Json json = head();
-    say(0.15, "hunting for a counter-example");
+    say(0.15, "searching for a counter-example");
     json["proof"] = proof_json(verify(
         model_, {.pairs = options_.pairs, .seed = options_.seed, .threads = options_.threads}));
-    say(0.35, "judging");
-    json["quality"] = judged ? quality_json(*judged, random_.split(kBootstrap), pool_) : Json();
+    say(0.35, "evaluating");
+    json["quality"] = scored ? quality_json(*scored, random_.split(kBootstrap), pool_) : Json();
     if (!options_.by.empty()) {
-      say(0.5, "judging groups");
-      json["groups"] = groups_json(*judged, table_, options_.by, random_.split(kGroups), pool_);
+      say(0.5, "evaluating groups");
+      json["groups"] = groups_json(*scored, table_, options_.by, random_.split(kGroups), pool_);
     }
-    add_columns(judged, json);
+    add_columns(scored, json);
     json["program"] = json_of(compile(model_));
     say(1, "writing");
     return json;
@@ -190,13 +190,13 @@ class PageMaker {
             {"model", model_json(model_)}};
   }
 
-  void add_columns(const std::optional<JudgedTable>& judged, Json& json) {
+  void add_columns(const std::optional<ScoredTable>& scored, Json& json) {
     say(0.6, "weighing columns");
     const Rows rows = sample_rows(table_.num_rows, kSampledRows, random_.split(kSample));
     SampledRows sample{.width = predictor_.num_cells()};
     sample.cells =
         predictor_.rows(rows.size() < table_.num_rows ? take_rows(table_, rows) : table_);
-    const Importance weighed = weigh_columns(judged);
+    const Importance weighed = weigh_columns(scored);
     const bool has_loss = weighed.metric != Metric::automatic;
     const auto spread_of = [&](std::size_t f) {
       return has_loss ? weighed.columns[f].loss : weighed.columns[f].move;
@@ -226,16 +226,16 @@ class PageMaker {
   }
 
   // Of a sample of the rows that have a label, if any has.
-  Importance weigh_columns(const std::optional<JudgedTable>& judged) const {
+  Importance weigh_columns(const std::optional<ScoredTable>& scored) const {
     const std::size_t columns = model_.schema().features.size();
     const std::size_t most = std::clamp<std::size_t>(kShuffled / columns, kLeastShuffled, 10'000);
-    const std::size_t count = judged ? judged->size() : table_.num_rows;
+    const std::size_t count = scored ? scored->size() : table_.num_rows;
     Rows rows = sample_rows(count, most, random_.split(kImportance));
-    if (judged) {
-      for (std::uint64_t& row : rows) row = judged->rows[row];
+    if (scored) {
+      for (std::uint64_t& row : rows) row = scored->rows[row];
     }
     Table sample = take_rows(table_, rows);
-    if (!judged) {
+    if (!scored) {
       std::erase_if(sample.columns,
                     [&](const Column& own) { return own.name == model_.schema().label.name; });
     }

@@ -12,10 +12,10 @@
 #include "espalier/train.h"
 #include "page/bootstrap.h"
 #include "page/class_charts.h"
-#include "page/judged_table.h"
 #include "page/number_charts.h"
 #include "page/quality.h"
 #include "page/sample.h"
+#include "page/scored_table.h"
 #include "page/text.h"
 #include "support/temporary_folder.h"
 
@@ -26,8 +26,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Two classes with known probabilities, and weights of 1 unless others are given.
-JudgedTable two_classes(const std::vector<double>& labels, const std::vector<float>& predictions) {
-  JudgedTable all{.label = {.name = "y", .loss = Loss::log_loss, .classes = {"no", "yes"}},
+ScoredTable two_classes(const std::vector<double>& labels, const std::vector<float>& predictions) {
+  ScoredTable all{.label = {.name = "y", .loss = Loss::log_loss, .classes = {"no", "yes"}},
                   .labels = labels,
                   .predictions = predictions};
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -38,7 +38,7 @@ JudgedTable two_classes(const std::vector<double>& labels, const std::vector<flo
 }
 
 // So many rows whose labels are drawn with the probability that is predicted.
-JudgedTable calibrated_rows(std::size_t count, Random random) {
+ScoredTable calibrated_rows(std::size_t count, Random random) {
   std::vector<double> labels;
   std::vector<float> predictions;
   for (std::size_t i = 0; i < count; ++i) {
@@ -97,7 +97,7 @@ const Estimate& estimate_of(const std::vector<Estimate>& estimates, Metric metri
 TEST(PageBootstrap, FindsTheIntervalOfAMean) {
   ThreadPool pool(2);
   for (const std::size_t rows : {500u, 3000u}) {
-    const JudgedTable all = calibrated_rows(rows, Random(rows));
+    const ScoredTable all = calibrated_rows(rows, Random(rows));
     const auto estimates =
         estimate_metrics(all, {.resamples = 400, .most_rows = 1000}, Random(1), pool);
     const Estimate brier = estimate_of(estimates, Metric::brier);
@@ -115,7 +115,7 @@ TEST(PageBootstrap, RatesHaveWilsonsIntervalAndFewRowsHaveNone) {
   ThreadPool pool(2);
   for (const std::size_t rows : {1u, 19u, 20u, 60u}) {
     for (const float predicted : {0.01f, 0.99f}) {
-      const JudgedTable all =
+      const ScoredTable all =
           two_classes(std::vector<double>(rows, 0), std::vector<float>(rows, predicted));
       const auto estimates = estimate_metrics(all, {.resamples = 50}, Random(1), pool);
       const Estimate accuracy = estimate_of(estimates, Metric::accuracy);
@@ -136,7 +136,7 @@ TEST(PageBootstrap, RatesHaveWilsonsIntervalAndFewRowsHaveNone) {
 // The mean of labels that are numbers is no rate, whatever values a group has.
 TEST(PageCharts, OnlyClassesHaveRates) {
   const auto claims = [](double label) {
-    JudgedTable all{.label = {.name = "y", .loss = Loss::tweedie, .power = 1.5}};
+    ScoredTable all{.label = {.name = "y", .loss = Loss::tweedie, .power = 1.5}};
     for (std::uint64_t i = 0; i < 30; ++i) {
       all.rows.push_back(i);
       all.labels.push_back(i == 0 ? label : 0);
@@ -152,7 +152,7 @@ TEST(PageCharts, OnlyClassesHaveRates) {
 }
 
 TEST(PageBootstrap, DoesNotDependOnThreads) {
-  const JudgedTable all = calibrated_rows(300, Random(1));
+  const ScoredTable all = calibrated_rows(300, Random(1));
   ThreadPool one(1), three(3);
   EXPECT_EQ(quality_json(all, Random(1), one), quality_json(all, Random(1), three));
 }
@@ -166,7 +166,7 @@ TEST(PageCharts, TheSweepCountsWhatReachesAThreshold) {
 }
 
 TEST(PageCharts, CalibratedRowsLieOnTheDiagonal) {
-  const JudgedTable all = calibrated_rows(20'000, Random(1));
+  const ScoredTable all = calibrated_rows(20'000, Random(1));
   std::vector<Comparison> rows;
   for (std::size_t i = 0; i < all.size(); ++i) rows.push_back(compare(all, i));
   const Json json = calibration_json(rows, 10, MeanOf::rates);
@@ -184,7 +184,7 @@ TEST(PageCharts, CalibratedRowsLieOnTheDiagonal) {
 // No bin is so small that it tells of single rows.
 TEST(PageCharts, FewRowsMakeFewBins) {
   for (const std::size_t count : {1u, 19u, 50u, 95u}) {
-    const JudgedTable all = calibrated_rows(count, Random(count));
+    const ScoredTable all = calibrated_rows(count, Random(count));
     std::vector<Comparison> rows;
     for (std::size_t i = 0; i < count; ++i) rows.push_back(compare(all, i));
     const Json json = calibration_json(rows, 10, MeanOf::rates);
@@ -196,7 +196,7 @@ TEST(PageCharts, FewRowsMakeFewBins) {
 }
 
 TEST(PageCharts, TheLorenzCurveOfEqualRatesIsTheDiagonal) {
-  JudgedTable all{.label = {.name = "y", .loss = Loss::poisson, .power = 1}};
+  ScoredTable all{.label = {.name = "y", .loss = Loss::poisson, .power = 1}};
   for (std::uint64_t i = 0; i < 50; ++i) {
     all.rows.push_back(i);
     all.exposures.push_back(1 + static_cast<float>(i % 3));

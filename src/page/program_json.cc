@@ -16,12 +16,12 @@ std::string first(const AlignedFloats& numbers, std::size_t count) {
 
 Json to_json(const NumberCell& cell) {
   return {{"keypoints", base64(cell.keypoints)},
-          {"turned", cell.turned},
+          {"turned", cell.reversed},
           {"missing", static_cast<double>(cell.missing)}};
 }
 
 Json to_json(const CategoryCell& cell) {
-  return {{"num_words", cell.num_words}, {"missing", cell.missing}};
+  return {{"num_words", cell.num_categories}, {"missing", cell.missing}};
 }
 
 Json to_json(const PairCell& pair) {

@@ -15,13 +15,13 @@ namespace {
 constexpr std::size_t kFewestRows = 20;  // of a bin, so that it tells of no single row
 constexpr std::size_t kBins = 10;
 
-std::vector<Comparison> comparisons_of(const JudgedTable& all) {
+std::vector<Comparison> comparisons_of(const ScoredTable& all) {
   std::vector<Comparison> rows;
   for (std::size_t i = 0; i < all.size(); ++i) rows.push_back(compare(all, i));
   return rows;
 }
 
-void add_charts(const JudgedTable& all, Json& json) {
+void add_charts(const ScoredTable& all, Json& json) {
   const Label& label = all.label;
   if (label.ordered || label.has_many_classes()) {
     json["confusion"] = confusion_json(all);
@@ -94,7 +94,7 @@ Json calibration_json(std::vector<Comparison> rows, std::size_t most, MeanOf wha
   return json;
 }
 
-Json quality_json(const JudgedTable& all, const Random& random, ThreadPool& pool) {
+Json quality_json(const ScoredTable& all, const Random& random, ThreadPool& pool) {
   const BootstrapPlan plan;
   Json json = {{"rows", all.size()},
                {"weighted", !all.weights.empty()},

@@ -6,12 +6,12 @@
 #include "core/thread_pool.h"
 #include "espalier/json.h"
 #include "page/bootstrap.h"
-#include "page/judged_table.h"
+#include "page/scored_table.h"
 
 namespace espalier {
 
 /// The metrics with intervals, and the charts of the kind of label.
-Json quality_json(const JudgedTable& all, const Random& random, ThreadPool& pool);
+Json quality_json(const ScoredTable& all, const Random& random, ThreadPool& pool);
 
 /// {"name", "value", "low", "high"} of each.
 Json json_of(const std::vector<Estimate>& estimates);

@@ -25,8 +25,8 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// Fields that say what is learned or how it is judged, not how well; and trees, which are grown when
-// the search is over.
+// Fields that say what is learned or how it is evaluated, not how well; and trees, which are grown
+// when the search is over.
 constexpr std::string_view kNotSearched[] = {
     "task",        "max_categories", "class_weight", "metric",  "valid_fraction",
     "ensemble",    "patience",       "seed",         "threads", "trees",

@@ -2,9 +2,9 @@
 // Successive halving: which run comes next.
 //
 // Trial 1, the defaults, runs once, with all its epochs, before everything else. The others compete
-// in brackets of kBracket, or of fewer: the best third of a rung, at least one, goes on to the next. A rung is
-// decided when all of it is finished, so who goes on depends on no clock; while it is not, the next
-// bracket keeps the threads busy.
+// in brackets of kBracket, or of fewer: the best third of a rung, at least one, goes on to the
+// next. A rung is decided when all of it is finished, so who goes on depends on no clock; while it
+// is not, the next bracket keeps the threads busy.
 #pragma once
 
 #include <array>

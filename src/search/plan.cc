@@ -13,17 +13,17 @@ namespace {
 
 constexpr int kTrialsWithoutEnd = 1 + kBracket;
 constexpr double kShareOfSearch = 0.6;  // of the time; the rest confirms
-// Of searches where there is nothing to gain: 5 %, less what repeats add whose rows overlap now more
-// and now less.
+// Of searches where there is nothing to gain: 5 %, less what repeats add whose rows overlap now
+// more and now less.
 constexpr double kFalseAcceptances = 0.045;
 
-// What a bracket takes, in whole trainings of the defaults: a third of kRungs sizes each, and a third
-// more because trials may be larger.
+// What a bracket takes, in whole trainings of the defaults: a third of kRungs sizes each, and a
+// third more because trials may be larger.
 double cost_of(int bracket) { return 4.0 / 3 * kRungs * bracket / (kEta * kEta); }
 
 }  // namespace
 
-// Few rows judge by luck, and training on them takes little time.
+// Few rows evaluate by luck, and training on them takes little time.
 TuneOptions with_repeats(TuneOptions tune, std::size_t rows) {
   constexpr std::size_t kFewRows = 5000;
   if (tune.confirm < 0) tune.confirm = rows < kFewRows ? 10 : 5;

@@ -107,25 +107,25 @@ TEST(ClearlyLower, ALookMoreOrMoreSharedRowsNeverHelp) {
   EXPECT_GT(clear, 200);
 }
 
-// A search in numbers: 12 trials beside the defaults. On each row a trial gains a number of its own,
-// whose mean over all rows that there might be is 0, and each training adds noise. The three best
-// trials of the search are confirmed on rows that are held out as Search does it.
+// A search in numbers: 12 trials beside the defaults. On each row a trial gains a number of its
+// own, whose mean over all rows that there might be is 0, and each training adds noise. The three
+// best trials of the search are confirmed on rows that are held out as Search does it.
 struct SearchDraw {
   enum class Rows { split, folds, file };
   Rows mode = Rows::split;
   std::size_t repeats = 5;
-  double noise = 1;  // of a training, as a multiple of that of the held-out rows
+  double noise = 1;  // of a training, as a multiple of that of the validation rows
   double gain = 0;   // of one trial, in deviations of the difference between two trainings
 };
 
 constexpr std::size_t kTrials = 12;
-constexpr std::size_t kRows = 60;     // of the table, or of the file of validation rows
-constexpr std::size_t kHeldOut = 12;  // each time
+constexpr std::size_t kRows = 60;       // of the table, or of the file of validation rows
+constexpr std::size_t kValidRows = 12;  // each time
 
 class DrawnSearch {
  public:
   DrawnSearch(const SearchDraw& draw, Random random) : draw_(draw), random_(random) {
-    const double deviation = std::sqrt((1 + 2 * draw.noise * draw.noise) / kHeldOut);
+    const double deviation = std::sqrt((1 + 2 * draw.noise * draw.noise) / kValidRows);
     losses_.resize(kTrials, std::vector<double>(kRows));
     for (std::size_t t = 0; t < kTrials; ++t) {
       for (double& loss : losses_[t])
@@ -137,7 +137,7 @@ class DrawnSearch {
 
   // Whether a trial is accepted.
   bool accepts() {
-    const std::size_t searched = is(SearchDraw::Rows::split) ? kHeldOut : kRows;
+    const std::size_t searched = is(SearchDraw::Rows::split) ? kValidRows : kRows;
     std::vector<std::pair<double, std::size_t>> ranked;
     random_.shuffle(std::span(order_));
     for (std::size_t t = 0; t < kTrials; ++t)
@@ -147,7 +147,7 @@ class DrawnSearch {
     std::vector<double> defaults;
     std::vector<std::vector<double>> leaders(3);
     for (std::size_t repeat = 0; repeat < draw_.repeats; ++repeat) {
-      for (const std::span<const std::size_t> rows : judged(searched)) {
+      for (const std::span<const std::size_t> rows : scored(searched)) {
         defaults.push_back(training_noise());
         for (std::size_t k = 0; k < 3; ++k) leaders[k].push_back(trained(ranked[k].second, rows));
       }
@@ -161,27 +161,28 @@ class DrawnSearch {
   bool is(SearchDraw::Rows mode) const { return draw_.mode == mode; }
 
   Luck luck() const {
-    constexpr double n = kRows, v = kHeldOut;
+    constexpr double n = kRows, v = kValidRows;
     if (is(SearchDraw::Rows::split)) return {.looks = 3, .shared = v / (n - 2 * v)};
     return {.looks = kTrials, .shared = v / (n - v)};
   }
 
   // Of a repeat: the rows of each training.
-  std::vector<std::span<const std::size_t>> judged(std::size_t searched) {
+  std::vector<std::span<const std::size_t>> scored(std::size_t searched) {
     const std::span<std::size_t> all(order_);
     if (is(SearchDraw::Rows::split)) {  // none of those that chose the leaders
       random_.shuffle(all.subspan(searched));
-      return {all.subspan(searched, kHeldOut)};
+      return {all.subspan(searched, kValidRows)};
     }
     random_.shuffle(all);
-    if (is(SearchDraw::Rows::file)) return {all.first(kHeldOut)};
+    if (is(SearchDraw::Rows::file)) return {all.first(kValidRows)};
     std::vector<std::span<const std::size_t>> folds;
-    for (std::size_t at = 0; at < kRows; at += kHeldOut) folds.push_back(all.subspan(at, kHeldOut));
+    for (std::size_t at = 0; at < kRows; at += kValidRows)
+      folds.push_back(all.subspan(at, kValidRows));
     return folds;
   }
 
   double training_noise() {
-    return draw_.noise * random_.normal() / std::sqrt(static_cast<double>(kHeldOut));
+    return draw_.noise * random_.normal() / std::sqrt(static_cast<double>(kValidRows));
   }
 
   double trained(std::size_t trial, std::span<const std::size_t> rows) {

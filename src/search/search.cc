@@ -9,7 +9,7 @@
 #include "core/thread_pool.h"
 #include "espalier/error.h"
 #include "espalier/json.h"
-#include "train/held_out.h"
+#include "train/improvement.h"
 
 namespace espalier {
 
@@ -239,7 +239,7 @@ std::optional<TuneRun> Search::train_one(const Run& run, const Phase& phase) {
                                 .stop = phase.stop.get_token()};
   std::optional<std::vector<double>> values;
   try {
-    values = judge(problem_, options, run.repeat, control);
+    values = evaluate(problem_, options, run.repeat, control);
   } catch (const Error& error) {
     if (phase.stop.stop_requested()) return std::nullopt;
     const bool are_defaults = run.job.trial == 1 && run.repeat == 0;
@@ -286,14 +286,15 @@ void Search::record(const TuneRun& run) {
   }
 }
 
-// Whether its time is, though not before the defaults are judged: whatever is chosen is to be
+// Whether its time is, though not before the defaults are evaluated: whatever is chosen is to be
 // better than them.
 bool Search::is_over(const Phase& phase) const {
   return phase.end > 0 && watch_.seconds() >= phase.end && defaults_known_;
 }
 
-// Reports, and ends the phase when its time is over. A run is recorded after it is reported, so that
-// whoever sees the record and asks to stop finds the run; it is recorded even if the report throws.
+// Reports, and ends the phase when its time is over. A run is recorded after it is reported, so
+// that whoever sees the record and asks to stop finds the run; it is recorded even if the report
+// throws.
 void Search::tell(const TuneRun* finished, const Phase& phase) {
   const std::lock_guard lock(mutex_);
   if (!is_spread() && is_over(phase)) phase.stop.request_stop();

@@ -50,7 +50,7 @@ class Search {
     int repeat = 0;
   };
 
-  // What a finished training is judged by.
+  // What a finished training is evaluated by.
   struct Known {
     double value;
     std::vector<double> folds;

@@ -53,8 +53,8 @@ Dimension around(const char* name, double value, double down, double up) {
   return range_of(name, value / down, value * up);
 }
 
-// Networks of affine pieces or units have no tables in [0, 1] that would bound a step: what rate they
-// bear depends on size and columns, so three decades are searched.
+// Networks of affine pieces or units have no tables in [0, 1] that would bound a step: what rate
+// they bear depends on size and columns, so three decades are searched.
 Dimension rates_around(const SettledOptions& settled) {
   const Architecture architecture = parse_architecture(settled->architecture);
   const bool is_sensitive = std::ranges::any_of(architecture.layers, [](const LayerSpec& layer) {
@@ -194,7 +194,8 @@ void SearchSpace::add_asked(const TuneOptions& tune) {
     dimension.always = true;
     if (find(dimension.name)) fail_search(fmt::format("{} has two ranges", dimension.name));
     if (validation_ == Validation::none && contains(dimension.words, "averaged"))
-      fail_search("schedule: averaged does not go with folds, which are judged by the last epoch");
+      fail_search(
+          "schedule: averaged does not go with folds, which are evaluated by the last epoch");
     if (contains(tune.fix, dimension.name))
       fail_search(fmt::format("{} has a range and is in fix as well", dimension.name));
     dimensions_.push_back(std::move(dimension));

@@ -18,8 +18,8 @@ namespace espalier {
 
 class SearchSpace {
  public:
-  /// What `tune` asks for, and ranges around the settled `base` for all that matters and that the base
-  /// leaves at its default. `pairs`: of columns that were tried, the best first. Throws Error
+  /// What `tune` asks for, and ranges around the settled `base` for all that matters and that the
+  /// base leaves at its default. `pairs`: of columns that were tried, the best first. Throws Error
   /// (argument) for a setting or a range that cannot be, and if the largest or the smallest network
   /// could not be built.
   SearchSpace(const TrainOptions& base, const TuneOptions& tune, std::size_t rows,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search over ranks.
 //
-// Every rank keeps the whole search in mind. A beat of all ranks tells what is finished and how many
-// threads are free; then each knows who trains what comes next.
+// Every rank keeps the whole search in mind. A beat of all ranks tells what is finished and how
+// many threads are free; then each knows who trains what comes next.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// With t = sqrt(n) tan(a), the probability of |T| < t is a finite sum (Abramowitz and Stegun, 26.7.3
-// and 26.7.4):
+// With t = sqrt(n) tan(a), the probability of |T| < t is a finite sum (Abramowitz and Stegun,
+// 26.7.3 and 26.7.4):
 //
 //   n even  sin a (1 + 1/2 cos^2 a + (1 3)/(2 4) cos^4 a + ... up to cos^(n - 2) a)
 //   n odd   2/pi (a + sin a (cos a + 2/3 cos^3 a + (2 4)/(3 5) cos^5 a + ... up to cos^(n - 2) a))

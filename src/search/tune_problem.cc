@@ -31,9 +31,9 @@ void check(const TrainOptions& options, const TuneOptions& tune, const TuneContr
   if (tune.folds > 0 && control.valid != nullptr)
     fail("folds: there are validation rows already; wanted one of the two");
   if (tune.folds > 0 && options.patience > 0)
-    fail("patience: does not go with folds, which are judged by the last epoch");
+    fail("patience: does not go with folds, which are evaluated by the last epoch");
   if (tune.folds > 0 && options.schedule == Schedule::averaged)
-    fail("schedule: averaged does not go with folds, which are judged by the last epoch");
+    fail("schedule: averaged does not go with folds, which are evaluated by the last epoch");
   if (tune.folds == 0 && control.valid == nullptr && options.valid_fraction == 0)
     fail("valid_fraction: 0 leaves no rows to choose settings on; wanted more, or folds");
 }
@@ -63,7 +63,7 @@ Fingerprint fingerprint_of_search(const Problem& problem, const DataHashes& hash
   return fingerprint;
 }
 
-constexpr double kShareOfFile = 0.2;  // of its rows, that a repeat is judged on
+constexpr double kShareOfFile = 0.2;  // of its rows, that a repeat is evaluated on
 
 // A seed draws the validation rows or folds, the wiring and the initial parameters. Repeat 0 is the
 // search.
@@ -74,8 +74,8 @@ std::uint64_t seed_of(const TuneProblem& problem, int repeat) {
 }
 
 // NaN if it diverged, nothing if it was stopped.
-std::optional<double> judge_fold(const TuneProblem& problem, const Split& fold,
-                                 const TrainOptions& options, const TrainControl& control) {
+std::optional<double> evaluate_fold(const TuneProblem& problem, const Split& fold,
+                                    const TrainOptions& options, const TrainControl& control) {
   const TrainResult result = train_on({.table = problem.table, .rows = &fold}, options, control);
   if (result.stopped) return std::nullopt;
   if (static_cast<int>(result.history.size()) < options.epochs) return std::nan("");
@@ -141,11 +141,11 @@ RepeatRows rows_of_repeat(const TuneProblem& problem, int repeat) {
   Split search = split_rows({.table = problem.table}, problem.schema.label, problem.base,
                             {.valid = problem.valid});
   const bool has_file = problem.valid != nullptr;
-  const auto held_out = static_cast<double>(search.valid.size());
+  const auto valid_rows = static_cast<double>(search.valid.size());
   Rows& pool = has_file ? search.valid : search.train;
   const std::size_t drawn_of = pool.size();
   const double share =
-      has_file ? kShareOfFile : std::min(0.5, held_out / static_cast<double>(drawn_of));
+      has_file ? kShareOfFile : std::min(0.5, valid_rows / static_cast<double>(drawn_of));
   Split own =
       hold_out_share(std::move(pool), share, Random(seed_of(problem, repeat)).split(kSplitStream));
   if (has_file)
@@ -158,16 +158,16 @@ RepeatRows rows_of_repeat(const TuneProblem& problem, int repeat) {
 double shared_rows(const TuneProblem& problem) {
   if (problem.num_folds > 0) return 1.0 / (problem.num_folds - 1);
   const RepeatRows rows = rows_of_repeat(problem, 1);
-  const auto held_out = static_cast<double>(rows.split.valid.size());
-  return held_out / (static_cast<double>(rows.drawn_of) - held_out);
+  const auto valid_rows = static_cast<double>(rows.split.valid.size());
+  return valid_rows / (static_cast<double>(rows.drawn_of) - valid_rows);
 }
 
 bool confirms_on_same_rows(const TuneProblem& problem) {
   return problem.num_folds > 0 || problem.valid != nullptr;
 }
 
-std::optional<std::vector<double>> judge(const TuneProblem& problem, TrainOptions options,
-                                         int repeat, const TrainControl& shared) {
+std::optional<std::vector<double>> evaluate(const TuneProblem& problem, TrainOptions options,
+                                            int repeat, const TrainControl& shared) {
   options.threads = 1;
   options.ensemble = 1;
   options.trees = 0;  // settings of networks are compared
@@ -184,7 +184,7 @@ std::optional<std::vector<double>> judge(const TuneProblem& problem, TrainOption
   }
   std::vector<double> values;
   for (const Split& fold : problem.folds[static_cast<std::size_t>(repeat)]) {
-    const auto value = judge_fold(problem, fold, options, control);
+    const auto value = evaluate_fold(problem, fold, options, control);
     if (!value) return std::nullopt;
     values.push_back(*value);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all trials of a search are judged on: validation rows or folds, and a training for each.
+// What all trials of a search are evaluated on: validation rows or folds, and a training for each.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ TuneProblem pose_search(const Table& table, const TrainOptions& options, const T
 /// Makes the folds of all repeats up to this one; repeat 0 is the search.
 void deal_folds(TuneProblem& problem, int repeat);
 
-/// What a training that confirms a trial is trained on and judged on.
+/// What a training that confirms a trial is trained on and evaluated on.
 struct RepeatRows {
   Split split;           // .valid counts the rows of TuneProblem::valid if there is one
   std::size_t drawn_of;  // .valid is a random share of so many rows
@@ -61,7 +61,7 @@ bool confirms_on_same_rows(const TuneProblem& problem);
 /// The validation metric of one training, or of each fold: without folds that of the epoch that
 /// training keeps, with them that of the last one, since the final model has no rows to choose
 /// another on. Nothing if it was stopped.
-std::optional<std::vector<double>> judge(const TuneProblem& problem, TrainOptions options,
-                                         int repeat, const TrainControl& control);
+std::optional<std::vector<double>> evaluate(const TuneProblem& problem, TrainOptions options,
+                                            int repeat, const TrainControl& control);
 
 }  // namespace espalier

@@ -64,7 +64,7 @@ TuneRun parse_run(std::string_view line, const std::string& place) {
         fail(place, fmt::format("'{}' is not a whole number from {} to {}", name, least, most));
       return static_cast<int>(number);
     };
-    constexpr int kMost = std::numeric_limits<int>::max();
+    constexpr int kMax = std::numeric_limits<int>::max();
     const Json& settings = json.at("settings");
     if (!settings.is_object()) fail(place, "'settings' is no object");
     const Json& value = json.at("value");
@@ -73,10 +73,10 @@ TuneRun parse_run(std::string_view line, const std::string& place) {
       for (const Json& fold : json.at("folds"))
         folds.push_back(fold.is_null() ? std::nan("") : fold.get<double>());
     }
-    return TuneRun{.trial = whole("trial", 1, kMost),
+    return TuneRun{.trial = whole("trial", 1, kMax),
                    .rung = whole("rung", 1, kRungs),
-                   .epochs = whole("epochs", 1, kMost),
-                   .repeat = whole("repeat", 0, kMost),
+                   .epochs = whole("epochs", 1, kMax),
+                   .repeat = whole("repeat", 0, kMax),
                    .settings = settings.dump(),
                    .valid_metric = value.is_null() ? std::nan("") : value.get<double>(),
                    .seconds = json.at("seconds").get<double>(),

@@ -368,7 +368,7 @@ TEST_F(Tune, TheFinalModelMayBeAnEnsemble) {
   EXPECT_EQ(tune(loans(), options, {.trials = 2}).trained.best.size(), 3u);
 }
 
-// Trials compare networks; the trees come when the settings are found, and the held-out rows say
+// Trials compare networks; the trees come when the settings are found, and the validation rows say
 // whether.
 TEST_F(Tune, TheFinalModelHasTreesWhereTheyAreWanted) {
   TrainOptions options = loan_options();

@@ -17,11 +17,11 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 Cell cell_of(const Feature& feature) {
   if (feature.kind == FeatureKind::category) {
-    return CategoryCell{.num_words = static_cast<int>(num_own_words(feature)),
+    return CategoryCell{.num_categories = static_cast<int>(num_own_categories(feature)),
                         .missing = static_cast<int>(encode_cell(feature, kNan))};
   }
   return NumberCell{.keypoints = feature.keypoints,
-                    .turned = feature.monotonicity == Monotonicity::decreasing,
+                    .reversed = feature.monotonicity == Monotonicity::decreasing,
                     .missing = encode_cell(feature, kNan)};
 }
 

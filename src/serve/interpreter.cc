@@ -16,12 +16,12 @@ namespace {
 constexpr std::size_t kTilePays = 8;
 
 float encode(const NumberCell& cell, float x) noexcept {
-  return std::isnan(x) ? cell.missing : position_among(cell.keypoints, x, cell.turned);
+  return std::isnan(x) ? cell.missing : position_among(cell.keypoints, x, cell.reversed);
 }
 
 float encode(const CategoryCell& cell, float x) noexcept {
   if (std::isnan(x)) return static_cast<float>(cell.missing);
-  const auto unseen = static_cast<float>(cell.num_words);
+  const auto unseen = static_cast<float>(cell.num_categories);
   const bool in_range = x >= 0 && x < unseen;
   return in_range && x == static_cast<float>(static_cast<int>(x)) ? x : unseen;
 }

@@ -50,8 +50,8 @@ class Interpreter {
   void run(const float* rows, std::size_t count, Output output, float* scratch,
            float* out) const noexcept;
 
-  /// The same of encoded rows, [count][num_encoded], and the exposure and offset of each; null: they
-  /// have none.
+  /// The same of encoded rows, [count][num_encoded], and the exposure and offset of each; null:
+  /// they have none.
   void run_encoded(const float* rows, const float* exposures, const float* offsets,
                    std::size_t count, Output output, float* scratch, float* out) const noexcept;
 

@@ -30,24 +30,24 @@ class Unseen {
  public:
   explicit Unseen(const Feature& feature)
       : feature_(feature),
-        known_words_(feature),
+        known_categories_(feature),
         is_expected_(feature.pools_rare && feature.shares.back() > 0.5f) {}
 
   void add(const Column& column, std::size_t num_rows) {
-    const std::span<const std::int32_t> codes = column.word_codes();
+    const std::span<const std::int32_t> codes = column.category_codes();
     std::vector<char> known;  // by code
-    for (const std::string& word : column.words)
-      known.push_back(known_words_.find(word).has_value());
+    for (const std::string& word : column.categories)
+      known.push_back(known_categories_.find(word).has_value());
     for (std::size_t row = 0; row < num_rows; ++row) {
       if (column.type == ColumnType::category && codes[row] == kMissingCode) continue;
       const bool is_number = column.type == ColumnType::number;
       if (is_number && std::isnan(column.values()[row])) continue;
       ++words_;
-      if (is_number ? known_words_.find(word_at(column, row)).has_value()
+      if (is_number ? known_categories_.find(text_at(column, row)).has_value()
                     : known[static_cast<std::size_t>(codes[row])] != 0) {
         continue;
       }
-      if (cells_++ == 0) example_ = word_at(column, row);
+      if (cells_++ == 0) example_ = text_at(column, row);
     }
   }
 
@@ -60,12 +60,12 @@ class Unseen {
     return fmt::format(
         "{}: column '{}': training never saw {} of {} words, such as '{}'; it saw '{}'", table,
         printable(feature_.name), cells_, words_, printable(example_),
-        printable(feature_.words.front()));
+        printable(feature_.categories.front()));
   }
 
  private:
   const Feature& feature_;
-  FeatureWords known_words_;
+  FeatureCategories known_categories_;
   bool is_expected_;
   std::size_t words_ = 0;
   std::size_t cells_ = 0;

@@ -38,7 +38,7 @@ Column number_column(std::string name, const Numbers& rows, const Value& value_o
 template <class Code>
 Column word_column(std::string name, const std::vector<std::string>& words, const Numbers& rows,
                    const Code& code_of) {
-  Column column{.name = std::move(name), .type = ColumnType::category, .words = words};
+  Column column{.name = std::move(name), .type = ColumnType::category, .categories = words};
   for (std::size_t r = 0; r < rows.num_rows(); ++r)
     column.codes.push_back(static_cast<std::int32_t>(code_of(rows[r])));
   return column;

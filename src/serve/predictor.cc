@@ -55,15 +55,15 @@ float Predictor::code(std::size_t feature, std::string_view word) const noexcept
   const std::vector<Feature>& features = model().schema().features;
   if (feature >= features.size()) return kNan;
   const Feature& own = features[feature];
-  auto found = std::find(own.words.begin(), own.words.end(), word);
-  if (found == own.words.end()) {
-    found = std::ranges::find(own.words, shortest_plain(word), shortest_plain);
+  auto found = std::find(own.categories.begin(), own.categories.end(), word);
+  if (found == own.categories.end()) {
+    found = std::ranges::find(own.categories, shortest_plain(word), shortest_plain);
   }
-  const bool known = found != own.words.end();
+  const bool known = found != own.categories.end();
   const bool is_missing = means_missing(word, own.missing, own.not_missing);
   // The place behind the last word is no code of the category's: it counts as unseen.
   if (known || (own.kind == FeatureKind::category && !is_missing))
-    return static_cast<float>(found - own.words.begin());
+    return static_cast<float>(found - own.categories.begin());
   return kNan;
 }
 

@@ -116,7 +116,7 @@ TEST(Predictor, IsWithinOneHundredThousandthOfTheRangeOfTheReference) {
       most = std::max(most, wanted);
       error = std::max(error, std::abs(wanted - found[r]));
     }
-    // A model that hardly moves is judged by its size: a float near 1 has steps of 1e-7.
+    // A model that hardly moves is evaluated by its size: a float near 1 has steps of 1e-7.
     const double range = std::max(most - least, 0.02 * (1 + std::abs(most)));
     const double rounding = 1e-7 * std::max(std::abs(most), std::abs(least));
     ASSERT_LE(error, 1e-5 * range + rounding) << "seed " << seed << ": " << model.architecture();
@@ -135,7 +135,7 @@ TEST(Predictor, ClipsInfinitiesAndTakesNanAsMissing) {
        .learns_missing = true},
       {.name = "colour",
        .kind = FeatureKind::category,
-       .words = {"red", "", "blue"},
+       .categories = {"red", "", "blue"},
        .shares = {1, 1, 2}}};
   data->schema.features[0].typical = 1;
   data->members.emplace_back(Network(parse_architecture("cal lin(1)"), input_wires(data->schema),
@@ -171,7 +171,7 @@ TEST(Predictor, FindsTheCodesThatATableGets) {
   auto data = std::make_shared<ModelData>();
   data->schema.features = {{.name = "c",
                             .kind = FeatureKind::category,
-                            .words = {"1", "2.0", "NA"},
+                            .categories = {"1", "2.0", "NA"},
                             .shares = {1, 1, 2},
                             .not_missing = {"NA"}}};
   data->members.emplace_back(Network(parse_architecture("lin(1)"), input_wires(data->schema),

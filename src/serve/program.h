@@ -4,21 +4,23 @@
 // and then give the same bits. docs/monotonicity.md has the proof that no result falls.
 //
 // Numbers are floats unless a formula says double; every operation rounds to nearest and keeps
-// subnormal numbers (core/default_floats.h), and fma(a, b, c) rounds a * b + c once. A row goes this
-// way:
+// subnormal numbers (core/default_floats.h), and fma(a, b, c) rounds a * b + c once. A row goes
+// this way:
 //
 //   encode      each raw cell becomes a position or a code: NumberCell, CategoryCell; behind them
 //               pairs of encoded cells become whole numbers: PairCell. A raw row may go on with its
 //               exposure and its offset, which are no inputs of the networks
 //   levels      with levels, what follows is done for each of them, and the position of the level
-//               is one more encoded cell, the last; each gives one score. Else all are given at once
+//               is one more encoded cell, the last; each gives one score. Else all are given at
+//               once
 //   members     each runs its steps in turn on the encoded cells; a step reads the wires (the
 //               values) of the step before it, and the last one leaves a wire per score
 //   mean        of score s, in double: (0 + weight 0 * member 0 + weight 1 * member 1 + ...) /
 //               (0 + weight 0 + weight 1 + ...); weights are floats, so each product is exact
 //   score       float(offset + scale * mean + the row's offset), in double from left to right,
 //               rounded once: ScoreUnits, scale > 0
-//   prediction  of the scores, by the link: objective/link.h, which also says what any float counts as
+//   prediction  of the scores, by the link: objective/link.h, which also says what any float counts
+//   as
 //               that stands for the row's exposure or offset
 //
 // The values of a table (a calibrator or a lattice) are stored within [1, 2], where b - a is exact
@@ -49,22 +51,22 @@ namespace espalier {
 ///          or last - position if turned, where last = keypoints.size() - 1; rounded to float once
 struct NumberCell {
   std::vector<float> keypoints;  // strictly increasing, at least two
-  bool turned = false;           // a decreasing feature: all monotone wires rise
+  bool reversed = false;         // a decreasing feature: all monotone wires rise
   float missing = 0;             // the position of a missing cell; negative: its table knows it
 };
 
-/// A category by the code of its word: NaN is `missing`; a whole number in [0, num_words) is
-/// itself; anything else is unseen, num_words.
+/// A category by the code of its word: NaN is `missing`; a whole number in [0, num_categories) is
+/// itself; anything else is unseen, num_categories.
 struct CategoryCell {
-  int num_words = 0;
+  int num_categories = 0;
   int missing = 0;
 };
 
 using Cell = std::variant<NumberCell, CategoryCell>;
 
-/// A whole number that is made of two encoded cells: i * (second_edges.size() + 1) + j, or what stands
-/// there in `codes` if that is not empty, where i is the number of first_edges that are <= the cell
-/// `first`, and j that of second_edges that are <= the cell `second`.
+/// A whole number that is made of two encoded cells: i * (second_edges.size() + 1) + j, or what
+/// stands there in `codes` if that is not empty, where i is the number of first_edges that are <=
+/// the cell `first`, and j that of second_edges that are <= the cell `second`.
 struct PairCell {
   std::size_t first = 0;  // of Program::cells
   std::size_t second = 0;

@@ -31,15 +31,15 @@ float encode(const NumberCell& cell, float x) {
   const double lo = keypoints[k], hi = keypoints[k + 1];
   const double position = static_cast<double>(k) + (x - lo) / (hi - lo);
   const double last = static_cast<double>(keypoints.size()) - 1;
-  return static_cast<float>(cell.turned ? last - position : position);
+  return static_cast<float>(cell.reversed ? last - position : position);
 }
 
 float encode(const CategoryCell& cell, float x) {
   if (std::isnan(x)) return static_cast<float>(cell.missing);
-  for (int code = 0; code < cell.num_words; ++code) {
+  for (int code = 0; code < cell.num_categories; ++code) {
     if (x == static_cast<float>(code)) return x;
   }
-  return static_cast<float>(cell.num_words);
+  return static_cast<float>(cell.num_categories);
 }
 
 float encode(const PairCell& pair, const Wires& encoded) {
@@ -370,7 +370,7 @@ TEST(Program, TreesThatAskForWordsGiveTheBitsOfTheFormulas) {
     Schema schema = random_schema(random);
     for (const std::size_t words : {63, 64, 65, 200}) {
       Feature feature{.name = fmt::format("words{}", words), .kind = FeatureKind::category};
-      for (std::size_t w = 0; w < words; ++w) feature.words.push_back(fmt::format("w{}", w));
+      for (std::size_t w = 0; w < words; ++w) feature.categories.push_back(fmt::format("w{}", w));
       feature.shares = std::vector<float>(words, 1.0f / static_cast<float>(words));
       schema.features.push_back(std::move(feature));
     }

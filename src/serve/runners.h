@@ -18,9 +18,9 @@
 
 #include "layers/kernels.h"
 #include "layers/tree_tiles.h"
+#include "serve/category_sets.h"
 #include "serve/kernels.h"
 #include "serve/program.h"
-#include "serve/word_sets.h"
 
 namespace espalier {
 
@@ -157,8 +157,8 @@ class ReluRunner {
 // Trees, and what they ask of codes: see word_sets.h.
 class TreeRunner {
  public:
-  explicit TreeRunner(TreeStep step, std::vector<WordSet> sets = {});
-  std::size_t scratch_size() const { return 2 * (tiles_.asked().size() + num_codes_); }
+  explicit TreeRunner(TreeStep step, std::vector<CategorySet> sets = {});
+  std::size_t scratch_size() const { return 2 * (tiles_.splits().size() + num_codes_); }
   void tile(const float* in, float* out, float* scratch) const noexcept;
   void row(const float* in, float* out, float* scratch) const noexcept;
 
@@ -166,7 +166,7 @@ class TreeRunner {
   void find_words(const float* in, float* answers, float* scratch) const noexcept;
 
   TreeStep step_;
-  std::vector<WordSet> sets_;
+  std::vector<CategorySet> sets_;
   TreeTiles tiles_;
   std::size_t num_sets_asked_ = 0;
   std::size_t num_codes_ = 0;  // of the largest set

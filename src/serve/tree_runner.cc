@@ -23,10 +23,10 @@ class RowsByCode {
     }
   }
 
-  Answers of(const WordSet& words) const {
+  Answers of(const CategorySet& set) const {
     Answers answers = 0;
     for (std::size_t i = 0; i < count_; ++i)
-      answers |= rows(codes_[i]) & (words.has(codes_[i]) ? ~Answers{0} : 0);
+      answers |= rows(codes_[i]) & (set.has(codes_[i]) ? ~Answers{0} : 0);
     return answers;
   }
 
@@ -46,18 +46,18 @@ class RowsByCode {
 
 }  // namespace
 
-TreeRunner::TreeRunner(TreeStep step, std::vector<WordSet> sets)
+TreeRunner::TreeRunner(TreeStep step, std::vector<CategorySet> sets)
     : step_(std::move(step)), sets_(std::move(sets)), tiles_(step_.plan) {
-  for (const TreeQuestion& question : tiles_.asked()) num_sets_asked_ += question.wire < 0 ? 1 : 0;
-  for (const WordSet& set : sets_) num_codes_ = std::max(num_codes_, set.num_codes);
+  for (const TreeQuestion& question : tiles_.splits()) num_sets_asked_ += question.wire < 0 ? 1 : 0;
+  for (const CategorySet& set : sets_) num_codes_ = std::max(num_codes_, set.num_codes);
 }
 
 // Questions about sets come first in asked(), those about the same column one after another.
 void TreeRunner::find_words(const float* in, float* answers, float* scratch) const noexcept {
   std::optional<RowsByCode> by_code;
-  const WordSet* before = nullptr;
+  const CategorySet* before = nullptr;
   for (std::size_t i = 0; i < num_sets_asked_; ++i, answers += 2) {
-    const WordSet& set = sets_[static_cast<std::size_t>(~tiles_.asked()[i].wire)];
+    const CategorySet& set = sets_[static_cast<std::size_t>(~tiles_.splits()[i].wire)];
     if (before == nullptr || before->wire != set.wire)
       by_code.emplace(in + set.wire * kTile, scratch);
     before = &set;
@@ -67,9 +67,9 @@ void TreeRunner::find_words(const float* in, float* answers, float* scratch) con
 }
 
 void TreeRunner::tile(const float* in, float* out, float* scratch) const noexcept {
-  const std::size_t count = tiles_.asked().size();
+  const std::size_t count = tiles_.splits().size();
   find_words(in, scratch, scratch + 2 * count);
-  answers_of_tile(tiles_.asked().data() + num_sets_asked_, count - num_sets_asked_, in,
+  answers_of_tile(tiles_.splits().data() + num_sets_asked_, count - num_sets_asked_, in,
                   scratch + 2 * num_sets_asked_);
   tiles_.run(scratch, step_.leaves.data(), out);
 }
@@ -83,7 +83,7 @@ void TreeRunner::row(const float* in, float* out, float*) const noexcept {
       if (question.wire >= 0) {
         is_above = in[question.wire] > question.above;
       } else {
-        const WordSet& set = sets_[static_cast<std::size_t>(~question.wire)];
+        const CategorySet& set = sets_[static_cast<std::size_t>(~question.wire)];
         is_above = set.has(static_cast<std::size_t>(in[set.wire]));
       }
       at = question.next[is_above ? 1 : 0];

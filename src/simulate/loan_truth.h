@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The truth behind the made-up loans of simulate: who defaults, and why.
+// The truth behind the synthetic loans of simulate: who defaults, and why.
 #pragma once
 
 #include <array>

@@ -120,7 +120,7 @@ Column category_column(std::string name, std::span<const std::string_view> words
   Column column;
   column.name = std::move(name);
   column.type = ColumnType::category;
-  column.words.assign(words.begin(), words.end());
+  column.categories.assign(words.begin(), words.end());
   column.codes.reserve(rows);
   return column;
 }
@@ -228,18 +228,18 @@ void drop_cells(Loans& loans, const SimulateOptions& options, Streams& streams) 
 
 // Puts the words of a category column in order of first appearance, as a table wants them.
 void renumber(Column& column) {
-  std::vector<std::int32_t> new_codes(column.words.size(), kMissingCode);
+  std::vector<std::int32_t> new_codes(column.categories.size(), kMissingCode);
   std::vector<std::string> words;
   for (std::int32_t& code : column.codes) {
     if (code == kMissingCode) continue;
     std::int32_t& new_code = new_codes[static_cast<std::size_t>(code)];
     if (new_code == kMissingCode) {
       new_code = static_cast<std::int32_t>(words.size());
-      words.push_back(column.words[static_cast<std::size_t>(code)]);
+      words.push_back(column.categories[static_cast<std::size_t>(code)]);
     }
     code = new_code;
   }
-  column.words = std::move(words);
+  column.categories = std::move(words);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ double sigmoid(double logit) { return 1.0 / (1.0 + portable_exp(-logit)); }
 Column numbers(std::string name) { return {.name = std::move(name)}; }
 
 Column words(std::string name, std::vector<std::string> list) {
-  return {.name = std::move(name), .type = ColumnType::category, .words = std::move(list)};
+  return {.name = std::move(name), .type = ColumnType::category, .categories = std::move(list)};
 }
 
 void add(Column& column, double value, double per_unit) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The labels of made-up loans: what is drawn when the logit of the true risk of each row is known.
+// The labels of synthetic loans: what is drawn when the logit of the true risk of each row is
+// known.
 #pragma once
 
 #include <span>

@@ -40,7 +40,7 @@ double missing_share(const Column& column) {
 }
 
 bool is_yes(const Column& labels, std::size_t row) {
-  return labels.words[static_cast<std::size_t>(labels.codes[row])] == "yes";
+  return labels.categories[static_cast<std::size_t>(labels.codes[row])] == "yes";
 }
 
 TEST(Simulate, SameSeedMeansTheSameTable) {
@@ -98,7 +98,7 @@ TEST(Simulate, IsReadBackTheSame) {
   ASSERT_EQ(names(back), names(table));
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     EXPECT_EQ(back.columns[i].type, table.columns[i].type) << table.columns[i].name;
-    EXPECT_EQ(back.columns[i].words, table.columns[i].words);
+    EXPECT_EQ(back.columns[i].categories, table.columns[i].categories);
     EXPECT_EQ(back.columns[i].codes, table.columns[i].codes);
   }
   EXPECT_EQ(csv(back), csv(table));

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The words of a column are in memory; more than these are names, of which nothing can be learned.
-constexpr std::size_t kMaxWords = std::size_t{1} << 24;
+constexpr std::size_t kMaxCategories = std::size_t{1} << 24;
 
 }  // namespace
 
@@ -53,7 +53,7 @@ StoredColumn ColumnWriter::finish() {
     stored.checksum = checksum_of(column_.type == ColumnType::number ? "numbers" : "codes");
     if (stored.has_exact) stored.exact_checksum = checksum_of("exact");
   }
-  column_.words = words_.take_words();
+  column_.categories = categories_.take_categories();
   stored.column = std::move(column_);
   return stored;
 }
@@ -79,14 +79,15 @@ void ColumnWriter::add_exact(const Column& piece) {
 
 void ColumnWriter::add_codes(const Column& piece, const std::string& table) {
   std::vector<std::int32_t> own;  // by the piece's code
-  for (const std::string& word : piece.words) own.push_back(words_.index_of(word));
-  if (!folder_.empty() && words_.words().size() > kMaxWords) {
+  for (const std::string& category : piece.categories)
+    own.push_back(categories_.index_of(category));
+  if (!folder_.empty() && categories_.categories().size() > kMaxCategories) {
     throw Error(ErrorKind::data, fmt::format("{}: column '{}': more than {} words; leave it out",
-                                             table, printable(column_.name), kMaxWords));
+                                             table, printable(column_.name), kMaxCategories));
   }
   std::vector<std::int32_t> codes;
-  codes.reserve(piece.word_codes().size());
-  for (const std::int32_t code : piece.word_codes())
+  codes.reserve(piece.category_codes().size());
+  for (const std::int32_t code : piece.category_codes())
     codes.push_back(code == kMissingCode ? code : own[static_cast<std::size_t>(code)]);
   append("codes", std::span<const std::int32_t>(codes), column_.codes);
 }

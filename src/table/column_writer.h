@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "csv/word_index.h"
+#include "csv/category_index.h"
 #include "espalier/table.h"
 #include "table/float_blur.h"
 #include "table/stored_table.h"
@@ -39,7 +39,7 @@ class ColumnWriter {
   const std::string folder_;
   const std::size_t index_;
   Column column_;
-  WordIndex words_;
+  CategoryIndex categories_;
   FloatBlur blur_;
   bool keeps_exact_ = true;
   bool had_exact_ = false;  // a piece had numbers that are no floats

@@ -14,7 +14,7 @@
 #include "csv/scanner.h"
 #include "espalier/error.h"
 #include "table/gather.h"
-#include "table/table_share.h"
+#include "table/rank_rows.h"
 
 namespace espalier {
 namespace {
@@ -142,7 +142,7 @@ std::vector<DividedText::Walk> DividedText::count(Ranks& ranks) const {
   }
 }
 
-TextShare DividedText::divide(Ranks& ranks) const {
+RankText DividedText::divide(Ranks& ranks) const {
   const std::vector<Walk> walks = count(ranks);
   const auto rank = static_cast<std::size_t>(ranks.rank());
   std::vector<std::uint64_t> first_rows{0};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of texts that several ranks read together: which bytes are whose.
 //
-// Each rank counts the rows of a stretch of bytes, the same length for all. Where such a stretch begins
-// is not known before all that comes before it is read: at a line break, which may lie within quotes.
-// So a line break is taken to end a row, all say where the row behind their last one begins, and who
-// began elsewhere counts again, as the chunks of csv/rows.h do. Then all know how many rows there are,
-// and who has counted the first row of a rank says where it is.
+// Each rank counts the rows of a stretch of bytes, the same length for all. Where such a stretch
+// begins is not known before all that comes before it is read: at a line break, which may lie
+// within quotes. So a line break is taken to end a row, all say where the row behind their last one
+// begins, and who began elsewhere counts again, as the chunks of csv/rows.h do. Then all know how
+// many rows there are, and who has counted the first row of a rank says where it is.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct TextPart {
 };
 
 /// What a rank has of all rows.
-struct TextShare {
+struct RankText {
   std::uint64_t all_rows = 0;
   std::uint64_t first_row = 0;
   std::uint64_t num_rows = 0;
@@ -53,7 +53,7 @@ class DividedText {
   DividedText(std::vector<Shard> shards, const CsvOptions& options);
 
   /// What this rank has, as rows_of_rank says; all ranks call it, with the same files.
-  TextShare divide(Ranks& ranks) const;
+  RankText divide(Ranks& ranks) const;
 
   /// The rows of a part, piece by piece.
   PieceReader read(const TextPart& part, const CsvOptions& options, std::size_t piece_bytes) const;

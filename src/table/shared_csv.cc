@@ -12,7 +12,7 @@
 
 #include "core/bytes.h"
 #include "core/file.h"
-#include "csv/word_index.h"
+#include "csv/category_index.h"
 #include "espalier/error.h"
 #include "table/column_writer.h"
 #include "table/float_blur.h"
@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A column that shows its first word makes the walk begin again.
-StoredTable read_own(const DividedText& text, const TextShare& share, CsvOptions& options,
+StoredTable read_own(const DividedText& text, const RankText& share, CsvOptions& options,
                      std::size_t piece_bytes, PieceWriter& writer) {
   writer.clear();
   for (const TextPart& part : share.parts) {
@@ -72,19 +72,20 @@ void change_cells(const std::string& path, const Change& change) {
 }
 
 // Numbers the words as they first appear among all ranks.
-void merge_words(const std::vector<StoredTable>& all, std::size_t c, const std::string& folder,
-                 StoredColumn& own) {
-  WordIndex index;
+void merge_categories(const std::vector<StoredTable>& all, std::size_t c, const std::string& folder,
+                      StoredColumn& own) {
+  CategoryIndex index;
   for (const StoredTable& table : all) {
     if (table.columns.empty()) continue;
-    for (const std::string& word : table.columns[c].column.words) index.index_of(word);
+    for (const std::string& category : table.columns[c].column.categories) index.index_of(category);
   }
   std::vector<std::int32_t> codes;  // by the rank's own
-  for (const std::string& word : own.column.words) codes.push_back(index.index_of(word));
+  for (const std::string& category : own.column.categories)
+    codes.push_back(index.index_of(category));
   const auto change = [&](std::int32_t code) {
     return code == kMissingCode ? code : codes[static_cast<std::size_t>(code)];
   };
-  own.column.words = index.take_words();
+  own.column.categories = index.take_categories();
   if (std::ranges::is_sorted(codes) && (codes.empty() || codes.back() + 1 == std::ssize(codes)))
     return;  // the numbers that they had
   if (folder.empty()) {
@@ -122,19 +123,19 @@ void merge_exact(const std::vector<StoredTable>& all, std::size_t c, const std::
 
 }  // namespace
 
-StoredTable read_share(const DividedText& text, const TextShare& share, CsvOptions options,
-                       const std::string& folder, std::size_t piece_bytes, Ranks& ranks) {
+StoredTable read_rank_text(const DividedText& text, const RankText& share, CsvOptions options,
+                           const std::string& folder, std::size_t piece_bytes, Ranks& ranks) {
   PieceWriter writer(folder);
   StoredTable own = read_own(text, share, options, piece_bytes, writer);
   std::vector<StoredTable> all = found_by_all(own, ranks);
   for (;;) {
-    std::set<std::string> words;
-    for (const StoredTable& table : all) words.merge(columns_with_words(table));
+    std::set<std::string> categories;
+    for (const StoredTable& table : all) categories.merge(columns_with_words(table));
     const auto agrees = [&](const StoredTable& table) {
-      return table.columns.empty() || columns_with_words(table) == words;
+      return table.columns.empty() || columns_with_words(table) == categories;
     };
     if (std::ranges::all_of(all, agrees)) break;
-    for (const std::string& name : words) options.types[name] = ColumnType::category;
+    for (const std::string& name : categories) options.types[name] = ColumnType::category;
     if (!agrees(own)) own = read_own(text, share, options, piece_bytes, writer);
     all = found_by_all(own, ranks);
   }
@@ -148,12 +149,12 @@ StoredTable read_share(const DividedText& text, const TextShare& share, CsvOptio
                   })->columns;
     for (StoredColumn& stored : own.columns) {
       stored.has_exact = false;
-      stored.column.words.clear();
+      stored.column.categories.clear();
     }
   }
   for (std::size_t c = 0; c < own.columns.size(); ++c) {
     if (own.columns[c].column.type == ColumnType::category) {
-      merge_words(all, c, folder, own.columns[c]);
+      merge_categories(all, c, folder, own.columns[c]);
     } else {
       merge_exact(all, c, own.num_rows > 0 ? folder : "", ranks, own.columns[c]);
     }

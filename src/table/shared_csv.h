@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text that several ranks read together: each reads its rows, and what a column is follows from all.
+// A text that several ranks read together: each reads its rows, and what a column is follows from
+// all.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +10,20 @@
 #include "espalier/csv.h"
 #include "espalier/ranks.h"
 #include "table/division.h"
+#include "table/rank_rows.h"
 #include "table/stored_table.h"
-#include "table/table_share.h"
 
 namespace espalier {
 
-/// Reads the rows of this rank into the files of a folder, or into memory without one. Types and words
-/// are those of all rows, and so is whether a column has doubles. All ranks call it. Throws as
-/// store_table does.
-StoredTable read_share(const DividedText& text, const TextShare& share, CsvOptions options,
-                       const std::string& folder, std::size_t piece_bytes, Ranks& ranks);
+/// Reads the rows of this rank into the files of a folder, or into memory without one. Types and
+/// words are those of all rows, and so is whether a column has doubles. All ranks call it. Throws
+/// as store_table does.
+StoredTable read_rank_text(const DividedText& text, const RankText& share, CsvOptions options,
+                           const std::string& folder, std::size_t piece_bytes, Ranks& ranks);
 
-/// read_csv_share of tables that have `many_rows` from so many on.
-std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& options,
-                                    const DiskFolder& to, Ranks& ranks, std::size_t piece_bytes,
-                                    std::size_t many_rows);
+/// read_csv_of_rank of tables that have `many_rows` from so many on.
+std::optional<Table> read_csv_of_rank(const std::string& path, const CsvOptions& options,
+                                      const DiskFolder& to, Ranks& ranks, std::size_t piece_bytes,
+                                      std::size_t many_rows);
 
 }  // namespace espalier

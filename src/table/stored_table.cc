@@ -76,8 +76,8 @@ std::int64_t nanoseconds_of(const timespec& time) {
   return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
 }
 
-// Waits until a change of a file would give it a later time than it has: its clock moves in steps, of
-// a few milliseconds or, where all times are whole seconds, of up to two of those.
+// Waits until a change of a file would give it a later time than it has: its clock moves in steps,
+// of a few milliseconds or, where all times are whole seconds, of up to two of those.
 void wait_for_a_later_time(const struct stat& status) {
   using namespace std::chrono;
   const bool is_coarse = status.st_ctim.tv_nsec == 0 && status.st_mtim.tv_nsec == 0;
@@ -119,7 +119,7 @@ Table open_columns(StoredTable stored, const std::string& folder) {
     if (column.type == ColumnType::category) {
       column.borrowed_codes =
           map_cells<std::int32_t>(file("codes"), stored.num_rows, from.checksum, *files);
-      const auto count = static_cast<std::int32_t>(column.words.size());
+      const auto count = static_cast<std::int32_t>(column.categories.size());
       for (const std::int32_t code : column.borrowed_codes) {
         if (code < kMissingCode || code >= count)
           throw Error(ErrorKind::format, fmt::format("{}: a code without a word", file("codes")));
@@ -154,7 +154,7 @@ std::string to_bytes(const StoredTable& table) {
   for (const StoredColumn& stored : table.columns) {
     put_text(out, stored.column.name);
     put(out, static_cast<std::uint8_t>(stored.column.type));
-    put_texts(out, stored.column.words);
+    put_texts(out, stored.column.categories);
     put_texts(out, stored.column.missing);
     put_texts(out, stored.column.not_missing);
     put(out, stored.checksum);
@@ -180,7 +180,7 @@ StoredTable parse_stored_table(std::string_view bytes, const std::string& name) 
     StoredColumn& stored = table.columns.emplace_back();
     stored.column.name = reader.text("columns");
     stored.column.type = flag("types") ? ColumnType::category : ColumnType::number;
-    stored.column.words = get_texts(reader, "words");
+    stored.column.categories = get_texts(reader, "words");
     stored.column.missing = get_texts(reader, "words");
     stored.column.not_missing = get_texts(reader, "words");
     stored.checksum = reader.get<std::uint64_t>("checksums");
@@ -232,9 +232,9 @@ std::string source_of(const std::vector<Shard>& shards, const CsvOptions& option
   put_text(text, kVersion);
   for (const Shard& shard : shards) text += facts_of(shard);
   const auto put_lists = [&](const auto& lists) {
-    for (const auto& [name, words] : lists) {
+    for (const auto& [name, categories] : lists) {
       put_text(text, name);
-      put_texts(text, words);
+      put_texts(text, categories);
     }
     put(text, static_cast<std::uint64_t>(lists.size()));
   };

@@ -2,8 +2,8 @@
 // A table in files, for tables that are larger than memory: read once from text, then mapped.
 //
 // A folder holds one table: `table`, which says what the columns are, and of column c the files
-// `c.numbers` and, where floats blur those, `c.exact`, or `c.codes`: the cells as they are in memory.
-// The bytes are no promise: another version of the library reads the text again.
+// `c.numbers` and, where floats blur those, `c.exact`, or `c.codes`: the cells as they are in
+// memory. The bytes are no promise: another version of the library reads the text again.
 #pragma once
 
 #include <cstdint>

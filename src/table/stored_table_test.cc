@@ -39,8 +39,8 @@ std::string text_of(const Table& table) {
     text += fmt::format("\n{} {}", column.name, static_cast<int>(column.type));
     for (const float number : column.values()) text += fmt::format(" {}", number);
     for (const double number : column.doubles()) text += fmt::format("/{}", number);
-    for (const std::string& word : column.words) text += '|' + word;
-    for (const std::int32_t code : column.word_codes()) text += fmt::format(" {}", code);
+    for (const std::string& category : column.categories) text += '|' + category;
+    for (const std::int32_t code : column.category_codes()) text += fmt::format(" {}", code);
   }
   return text;
 }
@@ -112,8 +112,8 @@ Table rows_of(const Table& table, std::size_t begin, std::size_t end) {
   Table piece = take_rows(table, rows);
   for (Column& column : piece.columns) {
     if (!floats_blur(column.numbers)) column.exact.clear();
-    std::ranges::reverse(column.words);
-    const auto last = static_cast<std::int32_t>(column.words.size()) - 1;
+    std::ranges::reverse(column.categories);
+    const auto last = static_cast<std::int32_t>(column.categories.size()) - 1;
     for (std::int32_t& code : column.codes) {
       if (code != kMissingCode) code = last - code;
     }
@@ -125,11 +125,12 @@ Table rows_of(const Table& table, std::size_t begin, std::size_t end) {
 std::string text_without_words(Table table) {
   for (Column& column : table.columns) {
     std::vector<std::string> cells;
-    for (const std::int32_t code : column.word_codes())
-      cells.push_back(code == kMissingCode ? "" : column.words[static_cast<std::size_t>(code)]);
+    for (const std::int32_t code : column.category_codes())
+      cells.push_back(code == kMissingCode ? ""
+                                           : column.categories[static_cast<std::size_t>(code)]);
     column.codes.clear();
     column.borrowed_codes = {};
-    column.words = cells;
+    column.categories = cells;
   }
   return text_of(table);
 }

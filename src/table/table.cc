@@ -17,12 +17,12 @@ Table take_rows(const Table& table, std::span<const std::uint64_t> rows) {
   Table taken{.name = table.name, .num_rows = rows.size()};
   for (const Column& column : table.columns) {
     Column& copy = taken.columns.emplace_back(Column{.name = column.name, .type = column.type});
-    copy.words = column.words;
+    copy.categories = column.categories;
     copy.missing = column.missing;
     copy.not_missing = column.not_missing;
     const std::span<const float> numbers = column.values();
     const std::span<const double> doubles = column.doubles();
-    const std::span<const std::int32_t> codes = column.word_codes();
+    const std::span<const std::int32_t> codes = column.category_codes();
     if (!doubles.empty()) {
       for (const std::uint64_t row : rows) copy.exact.push_back(doubles[row]);
     }

@@ -132,9 +132,9 @@ Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const
   return named(std::move(table));
 }
 
-std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& options,
-                                    const DiskFolder& to, Ranks& ranks, std::size_t piece_bytes,
-                                    std::size_t many_rows) {
+std::optional<Table> read_csv_of_rank(const std::string& path, const CsvOptions& options,
+                                      const DiskFolder& to, Ranks& ranks, std::size_t piece_bytes,
+                                      std::size_t many_rows) {
   const DefaultFloats floats;
   const std::vector<Shard> shards = shards_of(path);
   const auto all_say = [&](bool own) {
@@ -156,7 +156,7 @@ std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& o
     if (all_say(found.has_value())) return named(*std::move(found));
   }
   const DividedText text(shards, options);
-  const TextShare share = text.divide(ranks);
+  const RankText share = text.divide(ranks);
   if (share.all_rows < many_rows) return std::nullopt;
   std::optional<TemporaryEntry> made;
   if (!to.path.empty() && share.num_rows > 0) {
@@ -164,7 +164,7 @@ std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& o
     made.emplace(to.path);
   }
   const std::string folder = made ? made->path() : "";
-  StoredTable stored = read_share(text, share, options, folder, piece_bytes, ranks);
+  StoredTable stored = read_rank_text(text, share, options, folder, piece_bytes, ranks);
   if (source_of(shards, options) != files)
     throw Error(ErrorKind::file, fmt::format("{}: changed while it was read", path));
   if (!made) return named(table_of(std::move(stored)));
@@ -175,9 +175,9 @@ std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& o
   return named(std::move(table));
 }
 
-std::optional<Table> read_csv_share(const std::string& path, const CsvOptions& options,
-                                    const DiskFolder& to, Ranks& ranks, std::size_t piece_bytes) {
-  return read_csv_share(path, options, to, ranks, piece_bytes, kManyRows);
+std::optional<Table> read_csv_of_rank(const std::string& path, const CsvOptions& options,
+                                      const DiskFolder& to, Ranks& ranks, std::size_t piece_bytes) {
+  return read_csv_of_rank(path, options, to, ranks, piece_bytes, kManyRows);
 }
 
 }  // namespace espalier

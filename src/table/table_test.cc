@@ -16,7 +16,7 @@ TEST(TakeRows, CopiesCellsInTheOrderGivenAlsoFromBorrowedColumns) {
   table.columns.push_back({.name = "borrowed", .borrowed = elsewhere});
   table.columns.push_back({.name = "word",
                            .type = ColumnType::category,
-                           .words = {"a", "b"},
+                           .categories = {"a", "b"},
                            .codes = {1, kMissingCode, 0},
                            .missing = {"none"}});
   const std::uint64_t rows[] = {2, 0, 2};
@@ -27,7 +27,7 @@ TEST(TakeRows, CopiesCellsInTheOrderGivenAlsoFromBorrowedColumns) {
   EXPECT_THAT(taken.find("own")->numbers, ElementsAre(3, 1, 3));
   EXPECT_THAT(taken.find("borrowed")->numbers, ElementsAre(30, 10, 30));
   EXPECT_THAT(taken.find("word")->codes, ElementsAre(0, 1, 0));
-  EXPECT_THAT(taken.find("word")->words, ElementsAre("a", "b"));
+  EXPECT_THAT(taken.find("word")->categories, ElementsAre("a", "b"));
   EXPECT_THAT(taken.find("word")->missing, ElementsAre("none"));
 }
 

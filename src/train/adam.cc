@@ -2,7 +2,7 @@
 #include "train/adam.h"
 
 #include "layers/instruction_sets.h"
-#include "train/tree_sum.h"
+#include "train/pairwise_sum.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "train/adam.cc"
 // clang-format off: the order matters

@@ -26,7 +26,7 @@ struct AdamStep {
 /// The most shards of a gradient.
 inline constexpr int kMaxShards = 8;
 
-/// Adds the gradients of the shards as tree_sum does, zeroes them, and takes a step over n
+/// Adds the gradients of the shards as pairwise_sum does, zeroes them, and takes a step over n
 /// parameters. penalty: gradient to add, or null.
 void adam_step(const AdamStep& step, float* const* shard_grads, int num_shards,
                const float* penalty, float* params, float* mean, float* variance, std::size_t n);

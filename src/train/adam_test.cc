@@ -11,7 +11,7 @@
 
 #include "core/random.h"
 #include "hwy/targets.h"
-#include "train/tree_sum.h"
+#include "train/pairwise_sum.h"
 
 namespace espalier {
 namespace {
@@ -83,7 +83,7 @@ TEST(Adam, AddsTheShardsAsATreeToTheLastBitOnEveryInstructionSet) {
       for (std::size_t i = 0; i < kParams; ++i) {
         Floats terms;
         for (const Floats& grad : many.grads) terms.push_back(grad[i]);
-        one.grads[0][i] = tree_sum(std::span<const float>(terms));
+        one.grads[0][i] = pairwise_sum(std::span<const float>(terms));
       }
       take_step(many);
       take_step(one);
@@ -106,8 +106,9 @@ TEST(TreeSum, IsTheSameWhenAlignedPowersOfTwoAreAddedElsewhere) {
     for (std::size_t share = 1; share <= 16; share *= 2) {
       Floats sums;  // one per machine
       for (std::size_t begin = 0; begin < n; begin += share)
-        sums.push_back(tree_sum(all.subspan(begin, std::min(share, n - begin))));
-      EXPECT_EQ(tree_sum(std::span<const float>(sums)), tree_sum(all)) << n << " by " << share;
+        sums.push_back(pairwise_sum(all.subspan(begin, std::min(share, n - begin))));
+      EXPECT_EQ(pairwise_sum(std::span<const float>(sums)), pairwise_sum(all))
+          << n << " by " << share;
     }
   }
 }

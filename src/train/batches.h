@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rows come next: all rows of a dataset once per epoch, in a new order each time.
 //
-// Few rows are shuffled. Many rows may lie on a disk, which is read well from one end to the other, and
-// on several ranks, each of which has some of the shards of every batch (train/gradient_sum.h). So each
-// shard has a part of the rows for itself, a stretch of neighbours: blocks of the part are shuffled,
-// and then the rows of each window of blocks. With m = many_rows a block has m / 1024 rows and the
-// windows of all parts m / 4 together: 4096 and a million. The order is worked out as it is needed.
+// Few rows are shuffled. Many rows may lie on a disk, which is read well from one end to the other,
+// and on several ranks, each of which has some of the shards of every batch (train/gradient_sum.h).
+// So each shard has a part of the rows for itself, a stretch of neighbours: blocks of the part are
+// shuffled, and then the rows of each window of blocks. With m = many_rows a block has m / 1024
+// rows and the windows of all parts m / 4 together: 4096 and a million. The order is worked out as
+// it is needed.
 //
-// The loop of epochs and the engine see only batches. Rows that come from elsewhere are another class
-// that says the same: how many steps an epoch has, and the rows of each.
+// The loop of epochs and the engine see only batches. Rows that come from elsewhere are another
+// class that says the same: how many steps an epoch has, and the rows of each.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +42,8 @@ void load_levels(const Label& label, std::span<const std::uint64_t> rows, std::s
 /// The parts that some shards have of many rows, which are neighbours as the shards are.
 RowRange part_of(ShardRange shards, std::uint64_t num_rows, int batch_size);
 
-/// The order of the rows of a part, new in each epoch: full blocks, counted from a row that is drawn
-/// and round the end, are shuffled, and then the places of each window of blocks.
+/// The order of the rows of a part, new in each epoch: full blocks, counted from a row that is
+/// drawn and round the end, are shuffled, and then the places of each window of blocks.
 class PartOrder {
  public:
   /// A window has whole blocks.

@@ -51,7 +51,7 @@ void expect_better_than_linear(const TrueTable& truth,
 }
 
 TEST(BeatsLinear, EveryPresetAtSmallSizes) {
-  if (effort(false, true)) GTEST_SKIP() << "sanitizers do not judge quality";
+  if (effort(false, true)) GTEST_SKIP() << "sanitizers do not evaluate quality";
   expect_better_than_linear(
       true_table(3000),
       {"dln(8x3)", "dln-paper(8x3)", "dln-lattice(4x3)", "dln-one-lattice(1x4)",

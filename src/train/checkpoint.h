@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a run, kept in a file so that a killed run can go on and still end with the same bits:
-// its choices, finished members, and states of members that are being fitted. As each member is fitted
-// by itself, the states need not be of the same moment.
+// The state of a run, kept in a file so that a killed run can go on and still end with the same
+// bits: its choices, finished members, and states of members that are being fitted. As each member
+// is fitted by itself, the states need not be of the same moment.
 //
 // The file is read only by the version that wrote it, for the same table and options, so its bytes
 // are no promise.
@@ -35,8 +35,8 @@ struct Checkpoint {
   std::vector<MemberState> members = {};
 };
 
-/// Ranks that trained other rows or other options than the first would make a model of nothing: throws
-/// Error (data).
+/// Ranks that trained other rows or other options than the first would make a model of nothing:
+/// throws Error (data).
 void require_same_on_all_ranks(const Problem& problem, const DataHashes& hashes, Team& team);
 
 std::string format_checkpoint(const Checkpoint& checkpoint);

@@ -103,8 +103,8 @@ class Resume : public testing::Test {
 
   std::string file() const { return (folder_ / "run" / "checkpoint").string(); }
 
-  // Trains until the first report and stops there, so that the checkpoint is of that moment; nothing
-  // if there is no model yet.
+  // Trains until the first report and stops there, so that the checkpoint is of that moment;
+  // nothing if there is no model yet.
   std::optional<TrainResult> train_a_little(const TrainOptions& options,
                                             TrainControl control) const {
     std::stop_source stop;

@@ -7,7 +7,7 @@
 #include "core/math.h"
 #include "model/model_data.h"
 #include "train/gradient_sum.h"
-#include "train/tree_sum.h"
+#include "train/pairwise_sum.h"
 
 namespace espalier {
 
@@ -107,7 +107,7 @@ class Engine::Work {
     ThreadPool& pool = in_.team->pool();
     pool.run(own_.size(), [&](int own) { run_shard(static_cast<std::size_t>(own), batch); });
     const LossSum sum = over_ranks_ ? over_ranks_->add(shard_grads_, shard_sums_)
-                                    : tree_sum(std::span<const LossSum>(shard_sums_));
+                                    : pairwise_sum(std::span<const LossSum>(shard_sums_));
     // A batch whose rows all weigh nothing says nothing.
     const AdamStep step = next_adam_step(in_, sum.weight > 0 ? sum.weight : 1, adam_);
     pool.run(static_cast<int>(blocks_.size()),
@@ -116,8 +116,8 @@ class Engine::Work {
   }
 
  private:
-  // A shard takes the tiles shard, shard + num_shards, ... of the batch; `own` counts those that are
-  // this rank's.
+  // A shard takes the tiles shard, shard + num_shards, ... of the batch; `own` counts those that
+  // are this rank's.
   void run_shard(std::size_t own, const Batch& batch) {
     const std::size_t shard = static_cast<std::size_t>(own_.first) + own;
     Network::Scratch& scratch = scratch_[own];

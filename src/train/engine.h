@@ -3,13 +3,13 @@
 // the gradient of a batch, Adam, and the projection.
 //
 // All that a step reads beyond these buffers is in the batch, and all that it changes is in them,
-// so another engine, such as one on a GPU, can take this one's place: it has the same constructor and
-// run(), and when run() returns its results are in the buffers.
+// so another engine, such as one on a GPU, can take this one's place: it has the same constructor
+// and run(), and when run() returns its results are in the buffers.
 //
 // Here a batch is cut into a fixed number of shards, each with a gradient buffer of its own, which
 // are added as a tree; then blocks of units are updated and projected independently. So the bits do
-// not depend on the number of threads, nor on that of ranks: each of them has some of the shards, and
-// all of them do the same update.
+// not depend on the number of threads, nor on that of ranks: each of them has some of the shards,
+// and all of them do the same update.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct EngineInput {
   const Objective* objective;
   std::int64_t total_steps;  // of each network, over all epochs: the cosine schedule needs it
   Team* team;
-  RateFall fall = {};  // of the averaged schedule
+  RateDecay fall = {};  // of the averaged schedule
 };
 
 class Engine {

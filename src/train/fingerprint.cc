@@ -11,7 +11,7 @@
 #include "espalier/version.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
-#include "train/share.h"
+#include "train/rank_rows.h"
 
 namespace espalier {
 

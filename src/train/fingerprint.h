@@ -41,8 +41,8 @@ DataHashes hashes_of(const Problem& problem, Ranks* ranks);
 Fingerprint fingerprint_of(const SettledOptions& options, const Problem& problem,
                            const DataHashes& hashes);
 
-/// "epochs was 30 and is 40 now", "the training data differ", ...; empty if they are the same. Other
-/// data are named as such, though they make training choose other options too.
+/// "epochs was 30 and is 40 now", "the training data differ", ...; empty if they are the same.
+/// Other data are named as such, though they make training choose other options too.
 std::string difference(const Fingerprint& was, const Fingerprint& is);
 
 /// The same without the options that training chooses.

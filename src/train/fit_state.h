@@ -34,8 +34,8 @@ struct FitState {
 
 std::string format_fit_state(const FitState& state);
 
-/// Throws Error (format) for bytes that format_fit_state has not written; `place` stands for the file
-/// in messages.
+/// Throws Error (format) for bytes that format_fit_state has not written; `place` stands for the
+/// file in messages.
 FitState parse_fit_state(std::string_view bytes, const std::string& place);
 
 }  // namespace espalier

@@ -7,7 +7,7 @@
 
 #include "layers/tile.h"
 #include "train/adam.h"
-#include "train/tree_sum.h"
+#include "train/pairwise_sum.h"
 
 namespace espalier {
 
@@ -105,7 +105,7 @@ void GradientSum::pack(std::span<std::vector<float>> gradients, std::span<const 
     for (const Branch& branch : branches_) {
       if (branch.rank != ranks_.rank()) continue;
       const auto at = static_cast<std::size_t>(branch.first - own_.first);
-      set_head(tree_sum(losses.subspan(at, static_cast<std::size_t>(branch.size))),
+      set_head(pairwise_sum(losses.subspan(at, static_cast<std::size_t>(branch.size))),
                {out, out + kHead});
       const std::span<const float> part =
           std::span(gradients[at]).subspan(begin_of(rank), width_of(rank));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients of the shards of a batch, added over ranks as tree_sum adds them.
+// The gradients of the shards of a batch, added over ranks as pairwise_sum adds them.
 //
-// Rank r of P has the shards [r S / P, (r+1) S / P) of S. It adds those that are branches of the tree
-// by itself: of eight shards, three ranks have 0-2, 3-5 and 6-7, and so the branches (01)(2), (3)(45)
-// and (67). Of these each rank gets its part of the parameters, adds them along the rest of the tree,
+// Rank r of P has the shards [r S / P, (r+1) S / P) of S. It adds those that are branches of the
+// tree by itself: of eight shards, three ranks have 0-2, 3-5 and 6-7, and so the branches (01)(2),
+// (3)(45) and (67). Of these each rank gets its part of the parameters, adds them along the rest of
+// the tree,
 //
 //   ((01) + ((2) + (3))) + ((45) + (67))
 //
@@ -41,8 +42,8 @@ class GradientSum {
   /// `ranks` outlives it.
   GradientSum(Ranks& ranks, int num_shards, std::size_t num_params);
 
-  /// Adds the gradients and losses of the shards of all ranks; `gradients` and `losses` are of those
-  /// of this one, and the gradients are zero afterwards. All ranks call it.
+  /// Adds the gradients and losses of the shards of all ranks; `gradients` and `losses` are of
+  /// those of this one, and the gradients are zero afterwards. All ranks call it.
   LossSum add(std::span<std::vector<float>> gradients, std::span<const LossSum> losses);
 
   /// What the last call of add came to, one number a parameter.
@@ -69,8 +70,8 @@ class GradientSum {
   const ShardRange own_;
   std::vector<Branch> branches_;  // by their first shard, and so by rank
   std::vector<float> total_;
-  // A message is a branch: its loss, then its gradient of the part of a rank. [rank][own branch] and
-  // [branch].
+  // A message is a branch: its loss, then its gradient of the part of a rank. [rank][own branch]
+  // and [branch].
   std::vector<float> sent_, received_;
 };
 

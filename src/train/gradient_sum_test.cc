@@ -6,7 +6,7 @@
 #include "core/random.h"
 #include "support/thread_ranks.h"
 #include "train/adam.h"
-#include "train/tree_sum.h"
+#include "train/pairwise_sum.h"
 
 namespace espalier {
 namespace {
@@ -36,7 +36,7 @@ std::vector<float> added_alone(const Shards& shards) {
   for (std::size_t i = 0; i < kParams; ++i) {
     std::vector<float> terms;
     for (const std::vector<float>& gradient : shards.gradients) terms.push_back(gradient[i]);
-    sum.push_back(tree_sum(std::span<const float>(terms)));
+    sum.push_back(pairwise_sum(std::span<const float>(terms)));
   }
   return sum;
 }
@@ -45,7 +45,7 @@ TEST(GradientSum, IsThatOfOneProcessForAnyNumberOfRanks) {
   for (int num_shards = 1; num_shards <= kMaxShards; ++num_shards) {
     const Shards shards = random_shards(num_shards, static_cast<std::uint64_t>(num_shards));
     const std::vector<float> wanted = added_alone(shards);
-    const LossSum loss = tree_sum(std::span<const LossSum>(shards.losses));
+    const LossSum loss = pairwise_sum(std::span<const LossSum>(shards.losses));
     for (int size = 1; size <= kMaxShards + 2; ++size) {
       on_ranks(size, [&](Ranks& ranks) {
         GradientSum sum(ranks, num_shards, kParams);

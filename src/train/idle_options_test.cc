@@ -24,11 +24,11 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Table rows_of_steps(std::size_t rows, bool has_words, bool has_classes) {
+Table rows_of_steps(std::size_t rows, bool has_categories, bool has_classes) {
   Random random(7);
   Table table{.name = "steps", .num_rows = rows};
   for (const char* name : {"x", "free", "y"}) table.columns.push_back({.name = name});
-  Column words{.name = "word", .type = ColumnType::category, .words = {"a", "b", "c", "d"}};
+  Column words{.name = "word", .type = ColumnType::category, .categories = {"a", "b", "c", "d"}};
   for (std::size_t r = 0; r < rows; ++r) {
     const auto draw = [&] { return std::floor(40 * std::pow(random.uniform(), 2)) / 40; };
     const double x = draw(), free = draw();
@@ -39,14 +39,14 @@ Table rows_of_steps(std::size_t rows, bool has_words, bool has_classes) {
       table.columns[c].numbers.push_back(static_cast<float>(cells[c]));
     words.codes.push_back(code);
   }
-  if (has_words) table.columns.push_back(std::move(words));
+  if (has_categories) table.columns.push_back(std::move(words));
   return table;
 }
 
 // What a training is, but for one option.
 struct Context {
   TrainOptions options;
-  bool has_words;
+  bool has_categories;
   bool has_classes;
   bool has_valid;
 };
@@ -63,7 +63,7 @@ Context random_context(Random& random) {
                               .trees = 0,
                               .epochs = 6,
                               .learning_rate = 0.1},
-                  .has_words = random.below(2) == 0,
+                  .has_categories = random.below(2) == 0,
                   .has_classes = random.below(2) == 0,
                   .has_valid = random.below(3) == 0};
   context.options.architecture = architectures[random.below(std::size(architectures))];
@@ -124,9 +124,9 @@ struct Trained {
 };
 
 Trained train_in(const Context& context, const TrainOptions& options) {
-  const Table table = rows_of_steps(160, context.has_words, context.has_classes);
-  const Table valid =
-      take_rows(rows_of_steps(200, context.has_words, context.has_classes), rows_between(160, 200));
+  const Table table = rows_of_steps(160, context.has_categories, context.has_classes);
+  const Table valid = take_rows(rows_of_steps(200, context.has_categories, context.has_classes),
+                                rows_between(160, 200));
   Trained trained;
   const TrainResult result = train(
       table, options,
@@ -138,8 +138,8 @@ Trained train_in(const Context& context, const TrainOptions& options) {
          for (const std::string& name : split_at_commas(names)) trained.idle.insert(name);
        }});
   trained.settled = to_json(result.options);
-  trained.scores = result.model.predict(rows_of_steps(500, context.has_words, context.has_classes),
-                                        Output::score);
+  trained.scores = result.model.predict(
+      rows_of_steps(500, context.has_categories, context.has_classes), Output::score);
   return trained;
 }
 
@@ -152,7 +152,7 @@ TEST(IdleOptions, AreThoseThatDoNotChangeTheModel) {
     TrainOptions changed = context.options;
     change.make(changed);
     SCOPED_TRACE(fmt::format("{} in {} words {} classes {} valid {}", change.name,
-                             to_json(context.options), context.has_words, context.has_classes,
+                             to_json(context.options), context.has_categories, context.has_classes,
                              context.has_valid));
     const Trained before = train_in(context, context.options), after = train_in(context, changed);
     const Json chosen = Json::parse(before.settled), wanted = Json::parse(to_json(changed));

@@ -6,7 +6,7 @@
 
 #include "model/model_data.h"
 #include "train/batches.h"
-#include "train/share.h"
+#include "train/rank_rows.h"
 
 namespace espalier {
 

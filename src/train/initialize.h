@@ -10,8 +10,8 @@
 
 namespace espalier {
 
-/// Sets parameters and constants; the result meets every inequality. `ranks`, if there are any, have
-/// the rows between them.
+/// Sets parameters and constants; the result meets every inequality. `ranks`, if there are any,
+/// have the rows between them.
 void initialize(const Dataset& train, const Label& label, const SettledOptions& options,
                 Random random, Network& network, Ranks* ranks = nullptr);
 

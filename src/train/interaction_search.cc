@@ -17,8 +17,8 @@
 #include "objective/loss.h"
 #include "train/initialize.h"
 #include "train/interactions.h"
+#include "train/rank_rows.h"
 #include "train/screen.h"
-#include "train/share.h"
 #include "train/split.h"
 #include "train/streams.h"
 #include "train/trainer.h"
@@ -42,7 +42,7 @@ constexpr int kVertices = 16;          // per feature, of a pair that becomes a 
 constexpr double kFiner = 1.03;        // times the improvement of fewer bins
 constexpr std::size_t kMaxFitted = 1'000'000;  // rows from which bins are made
 
-Pair fit(const PairWish& pair, const Schema& schema, const TrainOptions& options,
+Pair fit(const PairRequest& pair, const Schema& schema, const TrainOptions& options,
          const Dataset& data) {
   if (needs_grid(schema, pair.first, pair.second))
     return fit_grid(schema, pair.first, pair.second, pair.bins);
@@ -69,7 +69,7 @@ void keep_columns(const std::vector<std::size_t>& columns, Dataset& data) {
 class Search {
  public:
   // The sample has the columns of `named`, and others.
-  Search(const Problem& problem, const std::vector<PairWish>& named, Team& team,
+  Search(const Problem& problem, const std::vector<PairRequest>& named, Team& team,
          const TrainControl& control)
       : p_(problem),
         team_(team),
@@ -90,8 +90,8 @@ class Search {
   }
 
   // The pairs to use, with their bins.
-  std::vector<PairWish> find() {
-    std::vector<PairWish> used;
+  std::vector<PairRequest> find() {
+    std::vector<PairRequest> used;
     std::vector<Candidate> open = all_pairs();
     while (found_.size() < kMaxPairs && !is_stopped()) {
       keep_clear(open);
@@ -109,12 +109,12 @@ class Search {
   }
 
   // Chooses the bins that are open, of each pair beside those before it.
-  void choose_bins(std::vector<PairWish>& pairs) {
+  void choose_bins(std::vector<PairRequest>& pairs) {
     const auto place = [&](std::size_t column) {
       return static_cast<std::size_t>(std::ranges::find(columns_, column) - columns_.begin());
     };
-    for (PairWish& pair : pairs) {
-      const PairWish own = take(place(pair.first), place(pair.second));
+    for (PairRequest& pair : pairs) {
+      const PairRequest own = take(place(pair.first), place(pair.second));
       if (pair.bins == 0) pair = own;
     }
   }
@@ -123,7 +123,7 @@ class Search {
   std::int64_t rows_done() const { return rows_done_; }
 
   // All clear pairs that find() met: those to use, then others.
-  const std::vector<PairWish>& found() const { return found_; }
+  const std::vector<PairRequest>& found() const { return found_; }
 
   /// Of the pairs in use together.
   Gain improvement() const { return improvement_; }
@@ -154,7 +154,7 @@ class Search {
   }
 
   // Sets columns_.
-  void choose_columns(const std::vector<PairWish>& named) {
+  void choose_columns(const std::vector<PairRequest>& named) {
     columns_.resize(sample_.num_features);
     std::iota(columns_.begin(), columns_.end(), std::size_t{0});
     if (columns_.size() <= kMaxColumns) return;
@@ -165,7 +165,7 @@ class Search {
     run(gains.size(), [&](std::size_t c) {
       gains[c] = tables_.gain(rows, cells_of(p_.schema, c, kScreenBins)).mean;
     });
-    for (const PairWish& pair : named) {
+    for (const PairRequest& pair : named) {
       gains[pair.first] = gains[pair.second] = std::numeric_limits<double>::infinity();
     }
     std::ranges::stable_sort(columns_, std::ranges::greater(),
@@ -198,16 +198,16 @@ class Search {
     for (const Split& fold :
          deal_folds(rows_between(0, sample_.num_rows), labels, kFolds, random_.split(2))) {
       if (is_stopped()) return;
-      const Dataset held_out = subset(sample_, fold.valid);
-      const std::vector<float> outputs = outputs_of(subset(sample_, fold.train), held_out);
-      const std::vector<ScreenRow> rows = screen_rows(objective_, held_out, outputs, deviance_);
+      const Dataset valid_rows = subset(sample_, fold.valid);
+      const std::vector<float> outputs = outputs_of(subset(sample_, fold.train), valid_rows);
+      const std::vector<ScreenRow> rows = screen_rows(objective_, valid_rows, outputs, deviance_);
       for (std::size_t r = 0; r < rows.size(); ++r) rows_[fold.valid[r]] = rows[r];
     }
     deviance_ /= static_cast<double>(sample_.num_rows);
   }
 
-  // Trains an additive model; returns its outputs for the held-out rows.
-  std::vector<float> outputs_of(const Dataset& train, const Dataset& held_out) {
+  // Trains an additive model; returns its outputs for the validation rows.
+  std::vector<float> outputs_of(const Dataset& train, const Dataset& valid_rows) {
     const Random random = random_.split(4);
     const Label& label = schema_.label;
     Network network({{{.kind = LayerKind::cal}, {.kind = LayerKind::lin, .outputs = 1}}},
@@ -228,7 +228,7 @@ class Search {
         network, random.split(3));
     trainer.run();
     rows_done_ = before + trainer.rows_done();
-    return network_outputs(network, label, held_out, team_);
+    return network_outputs(network, label, valid_rows, team_);
   }
 
   std::vector<Candidate> all_pairs() {
@@ -241,8 +241,8 @@ class Search {
     return pairs;
   }
 
-  // Keeps the pairs that clearly improve the loss beside those that are taken, the best one first. The
-  // gain of a pair is that of its cells less those of both features alone.
+  // Keeps the pairs that clearly improve the loss beside those that are taken, the best one first.
+  // The gain of a pair is that of its cells less those of both features alone.
   void keep_clear(std::vector<Candidate>& pairs) {
     std::vector<double> alone(columns_.size());
     run(alone.size(),
@@ -260,8 +260,8 @@ class Search {
   }
 
   // Adds the table of a pair to the model. Returns the pair with its bins.
-  PairWish take(std::size_t first, std::size_t second) {
-    PairWish pair{columns_[first], columns_[second], kVertices};
+  PairRequest take(std::size_t first, std::size_t second) {
+    PairRequest pair{columns_[first], columns_[second], kVertices};
     Cells cells = cells_of(first, second, kScreenBins);
     if (!needs_grid(schema_, first, second)) {
       double wanted = -std::numeric_limits<double>::infinity();
@@ -308,18 +308,18 @@ class Search {
   std::vector<ScreenRow> rows_;       // out of fold, with the pairs that are taken
   double deviance_ = 0;               // half of it per row, out of fold
   std::int64_t rows_done_ = 0;
-  std::vector<PairWish> found_;
+  std::vector<PairRequest> found_;
   std::vector<std::string> shares_;  // of the deviance, by which the pairs in use improve it
   Gain improvement_;                 // by all of them, about
 };
 
 // Pairs are fitted to the training rows, of many to a sample that all ranks have.
-void add_pairs(const std::vector<PairWish>& pairs, Problem& p, Team& team) {
+void add_pairs(const std::vector<PairRequest>& pairs, Problem& p, Team& team) {
   const bool is_sampled = p.train.num_rows >= p.many_rows;
   const Dataset sample =
       is_sampled ? subset(p.train, sampled_rows(p.train.num_rows, kMaxFitted), team.ranks())
                  : Dataset();
-  for (const PairWish& pair : pairs)
+  for (const PairRequest& pair : pairs)
     p.schema.pairs.push_back(fit(pair, p.schema, *p.options, is_sampled ? sample : p.train));
 }
 
@@ -327,19 +327,19 @@ void add_pairs(const std::vector<PairWish>& pairs, Problem& p, Team& team) {
 
 Problem choose_pairs(const std::vector<std::string>& wanted, Problem p, Team& team,
                      const TrainControl& control, std::vector<Choice>& choices) {
-  std::vector<PairWish> pairs = read_interactions(wanted, p.schema.features);
+  std::vector<PairRequest> pairs = read_interactions(wanted, p.schema.features);
   // Crystals are searched for when the pairs are known; many classes have as many gradients.
   const bool searches = !p.schema.label.has_many_classes();
   const bool has_default_bins =
       !searches || p.architecture.layers.front().wiring == Wiring::crystals;
-  for (PairWish& pair : pairs) {
+  for (PairRequest& pair : pairs) {
     if (pair.bins > 0) continue;
     const bool is_grid = needs_grid(p.schema, pair.first, pair.second);
     if (is_grid || has_default_bins) pair.bins = is_grid ? kVertices : kScreenBins;
   }
   const bool finds = searches && asks_for_interactions(wanted) && p.open.pairs &&
                      p.train.num_rows >= kMinRows && p.schema.features.size() >= 2;
-  const bool chooses = std::ranges::any_of(pairs, [](const PairWish& w) { return w.bins == 0; });
+  const bool chooses = std::ranges::any_of(pairs, [](const PairRequest& w) { return w.bins == 0; });
   if (finds || chooses) {
     Search search(p, pairs, team, control);
     if (finds) {

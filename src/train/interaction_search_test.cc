@@ -10,8 +10,8 @@
 #include <functional>
 
 #include "espalier/certificate.h"
+#include "espalier/inspect.h"
 #include "espalier/json.h"
-#include "espalier/report.h"
 #include "support/effort.h"
 #include "support/error_of.h"
 #include "support/temporary_folder.h"
@@ -36,7 +36,7 @@ Table board(std::size_t rows, std::size_t squares, Task task, std::uint64_t seed
   table.columns = {{.name = "up"},
                    {.name = "lon"},
                    {.name = "lat"},
-                   {.name = "town", .type = ColumnType::category, .words = {"a", "b", "c"}},
+                   {.name = "town", .type = ColumnType::category, .categories = {"a", "b", "c"}},
                    {.name = "y"}};
   for (std::size_t r = 0; r < rows; ++r) {
     const double up = random.uniform(), lon = random.uniform(), lat = random.uniform();
@@ -118,8 +118,8 @@ std::vector<Case> all_cases() {
            }}};
 }
 
-// The board's table with a label of the case: `size` times the color of the square, `up`, and a curve
-// of `lon`. lat is near lon.
+// The board's table with a label of the case: `size` times the color of the square, `up`, and a
+// curve of `lon`. lat is near lon.
 Table table_of(const Case& own, double size, std::uint64_t seed, std::size_t rows = 4000) {
   Table table = board(rows, 0, Task::regression, seed);
   Random random = Random(seed).split(1);

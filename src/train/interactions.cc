@@ -18,7 +18,7 @@ namespace espalier {
 
 namespace {
 
-constexpr int kMostBins = 1000;
+constexpr int kMaxBins = 1000;
 
 [[noreturn]] void fail(std::string_view text, std::string_view wanted) {
   throw Error(ErrorKind::argument, fmt::format("interactions: '{}': {}", printable(text), wanted));
@@ -37,8 +37,8 @@ int read_bins(std::string_view text, std::string_view digits) {
   if (digits.empty()) return 0;
   int bins = 0;
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), bins);
-  if (error != std::errc() || bins < 2 || bins > kMostBins)
-    fail(text, fmt::format("{} bins; wanted 2 to {}", digits, kMostBins));
+  if (error != std::errc() || bins < 2 || bins > kMaxBins)
+    fail(text, fmt::format("{} bins; wanted 2 to {}", digits, kMaxBins));
   return bins;
 }
 
@@ -50,11 +50,11 @@ std::optional<std::size_t> find_feature(std::string_view name,
 }
 
 // Names may hold stars themselves: the first star between two names is the one.
-std::optional<PairWish> find_pair(std::string_view names, const std::vector<Feature>& features) {
+std::optional<PairRequest> find_pair(std::string_view names, const std::vector<Feature>& features) {
   for (std::size_t star = names.find('*'); star != names.npos; star = names.find('*', star + 1)) {
     const auto first = find_feature(names.substr(0, star), features);
     const auto second = find_feature(names.substr(star + 1), features);
-    if (first && second) return PairWish{*first, *second};
+    if (first && second) return PairRequest{*first, *second};
   }
   return std::nullopt;
 }
@@ -73,18 +73,18 @@ std::optional<PairWish> find_pair(std::string_view names, const std::vector<Feat
 }
 
 // Where a column has a direction, bins are the vertices of a grid.
-void require_room(std::string_view text, const PairWish& pair,
+void require_room(std::string_view text, const PairRequest& pair,
                   const std::vector<Feature>& features) {
   const bool is_free = features[pair.first].monotonicity == Monotonicity::none &&
                        features[pair.second].monotonicity == Monotonicity::none;
-  if (is_free || pair.bins <= kMostVertices) return;
+  if (is_free || pair.bins <= kMaxPairVertices) return;
   fail(text, fmt::format("{} bins; wanted 2 to {} where a column has a direction", pair.bins,
-                         kMostVertices));
+                         kMaxPairVertices));
 }
 
-PairWish read_pair(std::string_view text, const std::vector<Feature>& features) {
+PairRequest read_pair(std::string_view text, const std::vector<Feature>& features) {
   // A whole text may be two names of which the second ends in a colon and digits.
-  std::optional<PairWish> pair = find_pair(text, features);
+  std::optional<PairRequest> pair = find_pair(text, features);
   const auto [names, digits] = cut_bins(text);
   if (!pair) {
     pair = find_pair(names, features);
@@ -110,22 +110,22 @@ bool leaves_interactions_open(const std::vector<std::string>& texts) {
   });
 }
 
-std::vector<PairWish> read_interactions(const std::vector<std::string>& texts,
-                                        const std::vector<Feature>& features) {
-  std::vector<PairWish> pairs;
+std::vector<PairRequest> read_interactions(const std::vector<std::string>& texts,
+                                           const std::vector<Feature>& features) {
+  std::vector<PairRequest> pairs;
   for (const std::string& text : texts) {
     if (texts.size() == 1 && is_word(text)) return {};
-    const PairWish pair = read_pair(text, features);
+    const PairRequest pair = read_pair(text, features);
     if (std::ranges::find(pairs, pair) != pairs.end()) fail(text, "it is there twice");
     pairs.push_back(pair);
   }
   return pairs;
 }
 
-std::vector<std::string> write_interactions(const std::vector<PairWish>& pairs,
+std::vector<std::string> write_interactions(const std::vector<PairRequest>& pairs,
                                             const std::vector<Feature>& features) {
   std::vector<std::string> texts;
-  for (const PairWish& pair : pairs) {
+  for (const PairRequest& pair : pairs) {
     texts.push_back(
         fmt::format("{}*{}:{}", features[pair.first].name, features[pair.second].name, pair.bins));
   }

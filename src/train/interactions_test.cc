@@ -20,8 +20,8 @@ std::string error_for(const Texts& texts) {
   return error_of([&] { read_interactions(texts, kFeatures); });
 }
 
-TEST(PairWishes, PairsAreReadAndWrittenTheSame) {
-  const std::vector<PairWish> pairs = {{0, 1, 32}, {1, 0, 2}, {2, 3, 16}, {0, 4, 8}, {0, 1, 64}};
+TEST(PairRequests, PairsAreReadAndWrittenTheSame) {
+  const std::vector<PairRequest> pairs = {{0, 1, 32}, {1, 0, 2}, {2, 3, 16}, {0, 4, 8}, {0, 1, 64}};
   const Texts texts = write_interactions(pairs, kFeatures);
   EXPECT_EQ(texts[0], "lon*lat:32");
   EXPECT_EQ(texts[3], "lon*b:7:8");
@@ -29,12 +29,12 @@ TEST(PairWishes, PairsAreReadAndWrittenTheSame) {
   EXPECT_FALSE(leaves_interactions_open(texts));
 }
 
-TEST(PairWishes, NamesMayHoldStarsAndColons) {
-  EXPECT_EQ(read_interactions({"a*b*lon"}, kFeatures), (std::vector<PairWish>{{2, 0}}));
-  EXPECT_EQ(read_interactions({"lon*b:7"}, kFeatures), (std::vector<PairWish>{{0, 4}}));
+TEST(PairRequests, NamesMayHoldStarsAndColons) {
+  EXPECT_EQ(read_interactions({"a*b*lon"}, kFeatures), (std::vector<PairRequest>{{2, 0}}));
+  EXPECT_EQ(read_interactions({"lon*b:7"}, kFeatures), (std::vector<PairRequest>{{0, 4}}));
 }
 
-TEST(PairWishes, AutoAndNoneNameNoPair) {
+TEST(PairRequests, AutoAndNoneNameNoPair) {
   for (const char* word : {"auto", "none"})
     EXPECT_TRUE(read_interactions({word}, kFeatures).empty());
   EXPECT_TRUE(read_interactions({}, kFeatures).empty());
@@ -47,7 +47,7 @@ TEST(PairWishes, AutoAndNoneNameNoPair) {
     EXPECT_FALSE(leaves_interactions_open(settled));
 }
 
-TEST(PairWishes, WhatCannotBeCrossedIsRefusedByName) {
+TEST(PairRequests, WhatCannotBeCrossedIsRefusedByName) {
   EXPECT_THAT(error_for({"lon*rooms:65"}),
               HasSubstr("65 bins; wanted 2 to 64 where a column has a direction"));
   EXPECT_THAT(error_for({"lon*latt"}),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a learner is: it fits one member of the mixture to a problem. Networks and boosted trees are
-// learners. They do not know each other; the session (train/train.cc) fits their members beside each
-// other and mixes them. A learner that continues from given scores reads them from the offset column
-// of the problem.
+// learners. They do not know each other; the session (train/train.cc) fits their members beside
+// each other and mixes them. A learner that continues from given scores reads them from the offset
+// column of the problem.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +61,8 @@ class Learner {
   /// before.
   virtual std::int64_t cost(const Problem& problem) const = 0;
 
-  /// The same member for any number of threads and ranks and after any kill. Nothing if no member is
-  /// better than a constant, or if it was stopped before there was one.
+  /// The same member for any number of threads and ranks and after any kill. Nothing if no member
+  /// is better than a constant, or if it was stopped before there was one.
   virtual std::optional<Member> fit(const Problem& problem, const Fit& fit) const = 0;
 };
 

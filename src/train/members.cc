@@ -25,8 +25,8 @@ namespace {
 const NetworkLearner kNetworks;
 const TreeLearner kTrees;
 
-// The problems of members that hold out different rows, each made when a fit needs it and freed when
-// none does.
+// The problems of members that hold out different rows, each made when a fit needs it and freed
+// when none does.
 class Parts {
  public:
   Parts(const Problem& whole, const std::optional<Rotation>& rotation, int count)
@@ -139,7 +139,8 @@ class MemberFits {
                 fmt::format("{}: not a usable checkpoint: {}", run_.file.path(), why));
   }
 
-  // Ranks meet in the same order; a limit of memory, and a checkpoint of every step, are for one fit.
+  // Ranks meet in the same order; a limit of memory, and a checkpoint of every step, are for one
+  // fit.
   int num_workers() const {
     const bool one_by_one =
         run_.team.ranks() != nullptr || run_.control.memory > 0 || run_.file.wants_every_step();
@@ -181,7 +182,7 @@ class MemberFits {
     if (member) {
       job.result = FittedMember{.number = job.number, .member = *std::move(member)};
       if (part->valid.num_rows > 0)
-        job.result->held_out =
+        job.result->valid_rows =
             network_outputs(job.result->member.network, p_.schema.label, part->valid, team);
     }
     job.seconds = watch.seconds();

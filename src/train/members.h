@@ -18,7 +18,7 @@ namespace espalier {
 struct FittedMember {
   int number = 1;  // of the member among those of its learner
   Member member;
-  std::vector<float> held_out = {};  // its outputs for the rows that it has not seen
+  std::vector<float> valid_rows = {};  // its outputs for the rows that it has not seen
 };
 
 struct Members {

@@ -13,9 +13,9 @@
 #include "objective/metrics.h"
 #include "objective/quantile_shift.h"
 #include "serve/compiled.h"
-#include "train/held_out.h"
+#include "train/improvement.h"
 #include "train/policy.h"
-#include "train/share.h"
+#include "train/rank_rows.h"
 
 namespace espalier {
 
@@ -32,8 +32,8 @@ std::vector<double> mixed(const std::vector<double>& networks, const std::vector
   return outputs;
 }
 
-// The mixing weight of the trees with the least loss on held-out rows; 0 unless that is clearly lower
-// than the loss without them.
+// The mixing weight of the trees with the least loss on validation rows; 0 unless that is clearly
+// lower than the loss without them.
 Choice choose_mixing_weight(const Objective& objective, const Dataset& rows,
                             const std::vector<double>& networks, const std::vector<double>& trees) {
   const auto losses = [&](double weight) {
@@ -73,13 +73,13 @@ class Mixer {
   Mixture mix(bool is_stopped, std::vector<Choice>& choices) {
     if (options_.trees > 0) choose_trees(is_stopped, choices);
     Mixture mixture{.model = std::make_shared<ModelData>(),
-                    .held_out = std::nullopt,
+                    .valid_rows = std::nullopt,
                     .options = SettledOptions(options_)};
     ModelData& model = *mixture.model;
     model.schema = p_.schema;
     model.calibrators = options_.monotone_calibrators;
     const double weight = options_.trees > 0 ? options_.tree_share : 0;
-    if (rotation_) mixture.held_out = held_out(weight);
+    if (rotation_) mixture.valid_rows = valid_rows(weight);
     if (weight < 1) add(members_.networks, 1 - weight, model);
     if (weight > 0) add(members_.forests, weight, model);
     return mixture;
@@ -95,7 +95,7 @@ class Mixer {
     } else if (members_.forests.empty()) {
       choice.why = "no tree improves the validation loss";
     } else if (p_.open.mixing_weight) {
-      const HeldOutRows networks = mean_of(members_.networks);
+      const OutOfFoldRows networks = mean_of(members_.networks);
       choice = choose_mixing_weight({p_.schema.label, p_.train}, networks.rows, networks.outputs,
                                     mean_of(members_.forests).outputs);
       options_.tree_share = std::stod(choice.value);
@@ -109,25 +109,25 @@ class Mixer {
   }
 
   // The mean of what some members predict for rows that they have not seen.
-  HeldOutRows mean_of(const std::vector<FittedMember>& members) const {
+  OutOfFoldRows mean_of(const std::vector<FittedMember>& members) const {
     if (rotation_) return rotation_->mean_of(sums_of(members));
-    HeldOutRows mean{subset_without_cells(p_.valid, rows_between(0, p_.valid.num_rows)),
-                     std::vector<double>(members.front().held_out.size())};
+    OutOfFoldRows mean{subset_without_cells(p_.valid, rows_between(0, p_.valid.num_rows)),
+                       std::vector<double>(members.front().valid_rows.size())};
     for (const FittedMember& each : members) {
-      for (std::size_t i = 0; i < mean.outputs.size(); ++i) mean.outputs[i] += each.held_out[i];
+      for (std::size_t i = 0; i < mean.outputs.size(); ++i) mean.outputs[i] += each.valid_rows[i];
     }
     for (double& output : mean.outputs) output /= static_cast<double>(members.size());
     return mean;
   }
 
-  HeldOutSums sums_of(const std::vector<FittedMember>& members) const {
-    HeldOutSums sums;
-    for (const FittedMember& each : members) rotation_->add(each.number, each.held_out, sums);
+  OutOfFoldSums sums_of(const std::vector<FittedMember>& members) const {
+    OutOfFoldSums sums;
+    for (const FittedMember& each : members) rotation_->add(each.number, each.valid_rows, sums);
     return sums;
   }
 
-  HeldOutRows held_out(double weight) const {
-    HeldOutSums sums = sums_of(members_.networks);
+  OutOfFoldRows valid_rows(double weight) const {
+    OutOfFoldSums sums = sums_of(members_.networks);
     if (weight > 0) sums.sums = mixed(sums.sums, sums_of(members_.forests).sums, weight);
     return rotation_->mean_of(sums);
   }
@@ -172,11 +172,11 @@ void balance(const Problem& p, const std::shared_ptr<ModelData>& model, Team& te
   sums.apply(model->schema.label);
 }
 
-// The scores of held-out rows, as the label's offsets are now.
+// The scores of validation rows, as the label's offsets are now.
 std::vector<float> held_out_scores(const Problem& p, const Mixture& mixture, Team& team) {
-  if (!mixture.held_out) return scores(Predictor(Model(mixture.model)), p.valid, team.pool());
+  if (!mixture.valid_rows) return scores(Predictor(Model(mixture.model)), p.valid, team.pool());
   const Label& label = mixture.model->schema.label;
-  const auto& [rows, outputs] = *mixture.held_out;
+  const auto& [rows, outputs] = *mixture.valid_rows;
   std::vector<float> all;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const double offset = rows.offset(i / label.num_scores());
@@ -195,7 +195,7 @@ Mixture mix(const Problem& problem, const std::optional<Rotation>& rotation, Mem
 Validated fit_offsets(const Problem& p, Mixture& mixture, Team& team) {
   Label& label = mixture.model->schema.label;
   if (label.has_log_link()) balance(p, mixture.model, team);
-  const Dataset& rows = mixture.held_out ? mixture.held_out->rows : p.valid;
+  const Dataset& rows = mixture.valid_rows ? mixture.valid_rows->rows : p.valid;
   if (rows.num_rows == 0) return {};
   if (label.loss != Loss::quantile)
     return {all_metrics(label, rows, held_out_scores(p, mixture, team)), rows.num_rows};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From fitted members to a model: the mixing weight of trees, and what held-out rows and all rows say
-// of the label's offsets.
+// From fitted members to a model: the mixing weight of trees, and what validation rows and all rows
+// say of the label's offsets.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace espalier {
 /// The model of some members, and out-of-fold predictions where members hold out different rows.
 struct Mixture {
   std::shared_ptr<ModelData> model;
-  std::optional<HeldOutRows> held_out;
+  std::optional<OutOfFoldRows> valid_rows;
   SettledOptions options;  // with the trees and the mixing weight that were chosen
 };
 
@@ -32,8 +32,8 @@ struct Validated {
 };
 
 /// Shifts the offset of a label with a log link so that predictions and labels of all rows have the
-/// same sum, and the quantiles so that they have their share of the held-out rows. Returns metrics
-/// that no row has helped to choose, quantiles cross-fitted.
+/// same sum, and the quantiles so that they have their share of the validation rows. Returns
+/// metrics that no row has helped to choose, quantiles cross-fitted.
 Validated fit_offsets(const Problem& problem, Mixture& mixture, Team& team);
 
 }  // namespace espalier

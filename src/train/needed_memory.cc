@@ -47,17 +47,17 @@ std::string as_megabytes(std::uint64_t bytes) {
 
 }  // namespace
 
-std::uint64_t memory_of_words(const Table& table) {
+std::uint64_t memory_of_categories(const Table& table) {
   constexpr std::uint64_t kCopies = 3, kBesideText = 64;
   std::uint64_t bytes = 0;
   for (const Column& column : table.columns) {
-    for (const std::string& word : column.words) bytes += kBesideText + word.size();
+    for (const std::string& category : column.categories) bytes += kBesideText + category.size();
   }
   return kCopies * bytes;
 }
 
-NeededMemory needed_memory(const Problem& p, std::uint64_t words, int threads) {
-  NeededMemory needed{.network = memory_of(p.architecture, p), .words = words};
+NeededMemory needed_memory(const Problem& p, std::uint64_t categories, int threads) {
+  NeededMemory needed{.network = memory_of(p.architecture, p), .categories = categories};
   const Label& label = p.schema.label;
   const std::uint64_t row = 128 + 12 * static_cast<std::uint64_t>(label.num_scores());
   const auto members =
@@ -66,8 +66,8 @@ NeededMemory needed_memory(const Problem& p, std::uint64_t words, int threads) {
   constexpr std::uint64_t kSampled = 1'000'000, kBytesSampled = 16;
   needed.rest = 24 * kMegabyte + kMegabyte * static_cast<std::uint64_t>(threads) +
                 kBytesSampled * std::min<std::uint64_t>(kSampled, p.train.num_rows);
-  // Each leaf of a tree has a histogram of each column, 255 bins of 16 bytes, and each thread may add
-  // up one more. A forest has leaves
+  // Each leaf of a tree has a histogram of each column, 255 bins of 16 bytes, and each thread may
+  // add up one more. A forest has leaves
   // and questions, as an architecture, as text and as they are run, orders between leaves, and for
   // each question about words a table of answers, kept three times. When it is run, a thread has
   // four tiles of all it reads.
@@ -75,26 +75,28 @@ NeededMemory needed_memory(const Problem& p, std::uint64_t words, int threads) {
     const auto trees = static_cast<std::uint64_t>(p.options->trees);
     const auto leaves = static_cast<std::uint64_t>(p.options->tree_leaves);
     const std::uint64_t columns = p.schema.features.size() + (label.num_levels() > 1 ? 1 : 0);
-    std::uint64_t most_words = 0;
+    std::uint64_t max_categories = 0;
     for (const Feature& feature : p.schema.features)
-      most_words = std::max<std::uint64_t>(most_words, feature.shares.size());
-    const std::uint64_t questions = std::min<std::uint64_t>(trees * leaves, kMostParameters);
-    const std::uint64_t readings = most_words > 0 ? questions : 3 * columns;
+      max_categories = std::max<std::uint64_t>(max_categories, feature.shares.size());
+    const std::uint64_t questions = std::min<std::uint64_t>(trees * leaves, kMaxForestParameters);
+    const std::uint64_t readings = max_categories > 0 ? questions : 3 * columns;
     needed.rest += 255 * 16 * columns * (leaves + static_cast<std::uint64_t>(threads));
     needed.rest += static_cast<std::uint64_t>(threads) * 4 * sizeof(float) * kTile *
                    std::min(readings + trees, std::uint64_t{kMaxWires});
-    if (!has_curvature(label))  // quantiles of leaves are those of copies
+    if (!has_hessian(label))  // quantiles of leaves are those of copies
       needed.rest += sizeof(Residual) * p.train.num_rows * label.num_levels();
     constexpr std::uint64_t kBytesOfALeaf = 100, kCopies = 3;
     const std::uint64_t orders =
         std::min<std::uint64_t>(trees * leaf_pairs(leaves), kMaxLeafPairs) * sizeof(Order);
-    const std::uint64_t tables = std::min<std::uint64_t>(questions * most_words, kMostParameters);
+    const std::uint64_t tables =
+        std::min<std::uint64_t>(questions * max_categories, kMaxForestParameters);
     needed.network += static_cast<std::uint64_t>(p.options->ensemble) *
                       (kBytesOfALeaf * questions + orders + kCopies * sizeof(float) * tables);
   }
   // Windows of a quarter of these, four bytes a row.
   if (p.train.num_rows >= p.many_rows) needed.rest += p.many_rows;
-  for (std::uint64_t* part : {&needed.network, &needed.validation, &needed.words, &needed.rest})
+  for (std::uint64_t* part :
+       {&needed.network, &needed.validation, &needed.categories, &needed.rest})
     *part = whole_megabytes(*part);
   return needed;
 }
@@ -107,7 +109,7 @@ void require_memory(const NeededMemory& needed, std::uint64_t most) {
                   "for the network, {} for the validation rows, {} for words, {} for the "
                   "rest; allow {}",
                   as_megabytes(most), as_megabytes(needed.total()), as_megabytes(needed.network),
-                  as_megabytes(needed.validation), as_megabytes(needed.words),
+                  as_megabytes(needed.validation), as_megabytes(needed.categories),
                   as_megabytes(needed.rest), as_megabytes(needed.total())));
 }
 

@@ -18,11 +18,11 @@
 #include "espalier/certificate.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
+#include "espalier/inspect.h"
 #include "espalier/json.h"
 #include "espalier/metrics.h"
 #include "espalier/outputs.h"
 #include "espalier/predictor.h"
-#include "espalier/report.h"
 #include "espalier/simulate.h"
 #include "espalier/train.h"
 #include "espalier/tune.h"
@@ -397,7 +397,7 @@ double metric_of(const Evaluation& evaluation, Metric metric) {
 }
 
 TEST(EveryKindOfLabel, LearnsMoreThanTheModelWithoutFeatures) {
-  if (effort(false, true)) GTEST_SKIP() << "sanitizers do not judge quality";
+  if (effort(false, true)) GTEST_SKIP() << "sanitizers do not evaluate quality";
   for (const Kind& kind : all_kinds()) {
     const Table table = table_of(kind, kRowsToLearn);
     TrainOptions options = kind.options;
@@ -425,16 +425,16 @@ TEST(EveryKindOfLabel, AmountsAreBalanced) {
   }
 }
 
-// Trained for a moment, a quantile is far from where it belongs; held-out rows put it there.
+// Trained for a moment, a quantile is far from where it belongs; validation rows put it there.
 TEST(EveryKindOfLabel, AQuantileHasItsShareOfTheHeldOutLabelsBelowIt) {
   for (const Kind& kind : all_kinds()) {
     if (kind.name != "one quantile") continue;
     const Table table = table_of(kind);
-    Table held_out = table_of(kind, kRows / 2);
+    Table valid_rows = table_of(kind, kRows / 2);
     TrainOptions options = kind.options;
     options.epochs = 1;
-    const Model model = train(table, options, {.valid = &held_out}).model;
-    EXPECT_NEAR(metric_of(evaluate(model, held_out), Metric::coverage), 0.9, 2.0 / (kRows / 2));
+    const Model model = train(table, options, {.valid = &valid_rows}).model;
+    EXPECT_NEAR(metric_of(evaluate(model, valid_rows), Metric::coverage), 0.9, 2.0 / (kRows / 2));
   }
 }
 

@@ -68,8 +68,8 @@ int batch_size(std::size_t rows, const Label& label) {
 
 double learning_rate(std::size_t rows) { return rows < kFewRows ? 0.01 : 0.04; }
 
-// Enough steps for small datasets, enough epochs for large ones. An epoch sees each row at one of its
-// levels; half as many again for each level are enough.
+// Enough steps for small datasets, enough epochs for large ones. An epoch sees each row at one of
+// its levels; half as many again for each level are enough.
 int first_length(std::size_t rows, int batch_size, std::size_t levels) {
   constexpr double kSteps = 2000;
   const int once =
@@ -77,16 +77,16 @@ int first_length(std::size_t rows, int batch_size, std::size_t levels) {
   return once * static_cast<int>(levels + 1) / 2;
 }
 
-// A rate of .04 is too high to stay, even for averages: it falls early, over a twentieth of the first
-// length. A rate of .01 may stay for log loss and squared error of one level.
-RateFall rate_fall(const TrainOptions& options, std::size_t levels, std::size_t rows,
-                   double length) {
+// A rate of .04 is too high to stay, even for averages: it falls early, over a twentieth of the
+// first length. A rate of .01 may stay for log loss and squared error of one level.
+RateDecay rate_decay(const TrainOptions& options, std::size_t levels, std::size_t rows,
+                     double length) {
   if (rows >= kFewRows) return {.over = 0.05 * length, .warms_up = true};
   if (has_noisy_gradients(options.loss) || levels > 1) return {.over = 0.5 * length};
   return {};
 }
 
-double rate_share(const RateFall& fall, std::int64_t step) {
+double rate_share(const RateDecay& fall, std::int64_t step) {
   if (fall.over == 0) return 1;
   const double progress = static_cast<double>(step) / fall.over;
   const double warm = fall.warms_up ? std::min(1.0, static_cast<double>(step + 1) / fall.over) : 1;

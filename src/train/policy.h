@@ -3,9 +3,9 @@
 // this file and policy.cc are the whole answer to "why did train choose that?".
 //
 // Averaged training (schedule `averaged`) replaces trial trainings of other lengths: one run keeps
-// weight averages, evaluates them now and then, and stops when the validation metric stops improving.
-// Its limit is the option `epochs`, and everything below follows from recorded options and the
-// number of rows, so that training again with the recorded options gives the same bytes.
+// weight averages, evaluates them now and then, and stops when the validation metric stops
+// improving. Its limit is the option `epochs`, and everything below follows from recorded options
+// and the number of rows, so that training again with the recorded options gives the same bytes.
 #pragma once
 
 #include <cstddef>
@@ -56,24 +56,25 @@ int first_length(std::size_t rows, int batch_size, std::size_t levels);
 inline constexpr int kLongestTraining = 8;
 
 /// How the learning rate of averaged training falls: it is divided by sqrt(1 + step / over).
-struct RateFall {
+struct RateDecay {
   double over = 0;        // steps; 0: the rate is constant
   bool warms_up = false;  // it rises from 0 over so many steps first
 };
 
 /// `length`: steps of the first length.
-RateFall rate_fall(const TrainOptions& options, std::size_t levels, std::size_t rows,
-                   double length);
+RateDecay rate_decay(const TrainOptions& options, std::size_t levels, std::size_t rows,
+                     double length);
 
 /// What a step multiplies the learning rate with; `step` counts from 0.
-double rate_share(const RateFall& fall, std::int64_t step);
+double rate_share(const RateDecay& fall, std::int64_t step);
 
 // Weight averages.
 
 /// Steps between two updates of the averages: each costs as much as a small part of a step.
 inline constexpr int kAverageSteps = 8;
 /// An average after t updates has weight (g + 1) / (t + g) for the newest parameters, so that it
-/// spans about the last 1 / (g + 1) of the training. Noisy labels want the longest, others the rest.
+/// spans about the last 1 / (g + 1) of the training. Noisy labels want the longest, others the
+/// rest.
 inline constexpr double kAverageDecays[] = {16, 6, 2};
 
 /// Before this epoch averages are dominated by the start.

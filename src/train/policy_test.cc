@@ -12,7 +12,8 @@
 namespace espalier {
 namespace {
 
-// However improvements fall, training waits no longer than it says, and it ends on an evaluated epoch.
+// However improvements fall, training waits no longer than it says, and it ends on an evaluated
+// epoch.
 TEST(Policy, TrainingEndsOnAnEvaluatedEpoch) {
   Random random(1);
   for (int i = 0; i < 2000; ++i) {
@@ -40,8 +41,8 @@ TEST(Policy, VeryFewRowsAreWaitedForLongerAndManyRowsForShorter) {
   EXPECT_EQ(epochs_to_wait(100, {.epochs = 8 * 12}, 1200), 30);
 }
 
-// An improvement is measured against what a model can gain over a constant one, so that an offset of
-// the metric does not make it small.
+// An improvement is measured against what a model can gain over a constant one, so that an offset
+// of the metric does not make it small.
 TEST(Policy, AnImprovementIsMeasuredAgainstTheConstantModel) {
   EXPECT_TRUE(has_improved(0.9, 1.0, 2.0, false));
   EXPECT_FALSE(has_improved(0.9999, 1.0, 2.0, false));
@@ -55,7 +56,7 @@ TEST(Policy, AnImprovementIsMeasuredAgainstTheConstantModel) {
 TEST(Policy, TheRateNeverRisesButToWarmUp) {
   for (const Loss loss : {Loss::squared_error, Loss::poisson, Loss::quantile}) {
     for (const std::size_t rows : {1000, 30'000}) {
-      const RateFall fall = rate_fall({.loss = loss}, 1, rows, 8000);
+      const RateDecay fall = rate_decay({.loss = loss}, 1, rows, 8000);
       double before = 0;
       bool falls = false;
       for (int step = 0; step < 8000; ++step) {

@@ -44,11 +44,11 @@ NetworkSize size_for(const Request& request) {
 // Monotone rows of the embedding read all wires, so there may be more of them than monotone
 // features; the others read free wires, if there are any.
 int monotone_rows(int rows, const Request& request) {
-  constexpr double kLeastShare = 0.3, kMostShare = 0.7;
+  constexpr double kLeastShare = 0.3, kMaxShare = 0.7;
   if (request.num_monotone == 0) return 0;
   if (request.num_monotone == request.num_wires) return rows;
   const double share = static_cast<double>(request.num_monotone) / request.num_wires;
-  return std::max(1, static_cast<int>(std::clamp(share, kLeastShare, kMostShare) * rows));
+  return std::max(1, static_cast<int>(std::clamp(share, kLeastShare, kMaxShare) * rows));
 }
 
 // Calibrators, the embedding into the inputs of the lattices, calibrators, lattices.
@@ -90,8 +90,8 @@ std::string one_deep_lattice(const Request& request) {
 }
 
 // The paper's ranges and its split embedding. Its [-100, 100] is that of the calibrators inside; on
-// raw columns it would cut amounts off, so input calibrators span their column's own range, as "maps
-// [x_min, x_max] to [0, 1]" says.
+// raw columns it would cut amounts off, so input calibrators span their column's own range, as
+// "maps [x_min, x_max] to [0, 1]" says.
 std::string paper_network(const Request& request) {
   constexpr const char* kCalibrators = "cal(100,-100:100)";
   const int groups = request.groups > 0 ? request.groups : 70;
@@ -106,13 +106,13 @@ std::string calibrated_linear(const Request& request) {
 
 std::string calibrated_lattice(const Request& request) {
   // More than this in one lattice is slow to train and rarely fed by the rows.
-  constexpr int kMost = 12;
-  if (request.num_wires > kMost) {
+  constexpr int kMax = 12;
+  if (request.num_wires > kMax) {
     throw Error(ErrorKind::argument,
                 fmt::format("architecture: calibrated-lattice puts all columns into one lattice; "
                             "{} are too many, at "
                             "most {}; wanted fewer columns (--drop) or random-lattices",
-                            request.num_wires, kMost));
+                            request.num_wires, kMax));
   }
   return fmt::format("cal({}) lat", size_for(request).input_keypoints);
 }
@@ -159,12 +159,12 @@ constexpr int kHiddenLayers = 2, kHiddenUnits = 50;
 
 // G hidden layers of S units.
 std::string monotonic_dnn(const Request& request) {
-  constexpr int kMostLayers = 1000;
+  constexpr int kMaxLayers = 1000;
   const int layers = request.groups > 0 ? request.groups : kHiddenLayers;
   const int units = request.groups > 0 ? request.group_size : kHiddenUnits;
-  if (layers > kMostLayers)
+  if (layers > kMaxLayers)
     fail(fmt::format("monotonic-dnn({}x{})", layers, units),
-         fmt::format("at most {} layers are allowed", kMostLayers));
+         fmt::format("at most {} layers are allowed", kMaxLayers));
   std::string text;
   for (int i = 0; i < layers; ++i) text += fmt::format("lin({0},monotone={0}) relu ", units);
   return text + fmt::format("lin({})", request.num_outputs);

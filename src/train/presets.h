@@ -38,8 +38,8 @@ std::vector<std::string> preset_names();
 /// Whether a text is the name of a preset, with a size or without.
 bool is_preset(std::string_view text);
 
-/// Whether it is a preset for which pairs of columns are searched, trees are grown, and training stops
-/// by itself.
+/// Whether it is a preset for which pairs of columns are searched, trees are grown, and training
+/// stops by itself.
 bool asks_the_data(std::string_view architecture);
 
 /// The preset of that name for a table of this size; nothing for a list of layers. Throws Error

@@ -21,7 +21,7 @@
 #include "objective/label.h"
 #include "train/policy.h"
 #include "train/presets.h"
-#include "train/share.h"
+#include "train/rank_rows.h"
 #include "train/streams.h"
 #include "train/trees.h"
 
@@ -38,7 +38,8 @@ void warn(const TrainControl& control, const std::string& message) {
   if (control.warning) control.warning(message);
 }
 
-// Those with a label and a weight above 0: a row of weight 0 and an absent row train the same model.
+// Those with a label and a weight above 0: a row of weight 0 and an absent row train the same
+// model.
 Rows usable_rows(const Label& label, const Table& table, const TrainOptions& options,
                  const TrainControl& control) {
   Rows weighted = weighted_rows(table, options.weight);
@@ -100,8 +101,8 @@ Directions directions_of(const Table& table, const TrainOptions& options, Label&
 
 // The training rows and the validation rows as the network reads them, divided among the ranks. A
 // table that is owned is empty afterwards.
-void encode_rows(const Source& source, const TableShare& share, const Table* valid,
-                 const Split& rows, Ranks* ranks, Problem& p) {
+void encode_rows(const Source& source, const RankRows& share, const Table* valid, const Split& rows,
+                 Ranks* ranks, Problem& p) {
   const Rows none;
   const std::vector<const Rows*> lists = {&rows.train, valid == nullptr ? &rows.valid : &none};
   std::vector<Dataset> encoded = encode_labelled_and_free(
@@ -164,7 +165,7 @@ void settle_trees(const TrainOptions& options, Problem& p) {
 }
 
 // All that follows from the settled options: the caller's are out of sight.
-void fit(const Source& source, const TableShare& share, const Split& rows,
+void fit(const Source& source, const RankRows& share, const Split& rows,
          const TrainControl& control, Problem& p) {
   p.architecture = parse_architecture(p.options->architecture);
   fit_keypoints(keypoint_plan(p.options, p.architecture), source.table, share, rows.train,
@@ -187,7 +188,7 @@ std::vector<std::string> chosen_of(const TrainOptions& given, const TrainOptions
 }
 
 // Of a table whose columns beside the features are whole.
-Problem pose_share(const Source& source, const TableShare& share, const TrainOptions& options,
+Problem pose_share(const Source& source, const RankRows& share, const TrainOptions& options,
                    const TrainControl& control) {
   const Table& table = source.table;
   Schema schema{
@@ -236,11 +237,11 @@ Problem pose(const Source& source, const TrainOptions& options, const TrainContr
   Ranks* const ranks = ranks_of(control);
   if (ranks == nullptr) {
     Table unused{.num_rows = source.table.num_rows};
-    const TableShare share = share_of(nullptr, source.many_rows, in_full, unused);
+    const RankRows share = share_of(nullptr, source.many_rows, in_full, unused);
     return pose_share(source, share, options, control);
   }
   Table own = source.owned != nullptr ? std::move(*source.owned) : borrowed(source.table);
-  const TableShare share = share_of(ranks, source.many_rows, in_full, own);
+  const RankRows share = share_of(ranks, source.many_rows, in_full, own);
   return pose_share(
       {.table = own, .owned = &own, .rows = source.rows, .many_rows = source.many_rows}, share,
       options, control);

@@ -24,8 +24,8 @@ struct OpenDecisions {
   bool mixing_weight = false;             // of the trees
 };
 
-/// Everything that is known before fitting. A problem does not change: choose_pairs, choose_wiring and
-/// Rotation make other problems of it.
+/// Everything that is known before fitting. A problem does not change: choose_pairs, choose_wiring
+/// and Rotation make other problems of it.
 struct Problem {
   SettledOptions options;
   Architecture architecture = {};

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/random.h"
-#include "train/share.h"
+#include "train/rank_rows.h"
 #include "train/streams.h"
 
 namespace espalier {
@@ -56,8 +56,8 @@ void Rotation::append(std::uint64_t row, bool to_train, Dataset& data) const {
   ++data.num_rows;
 }
 
-// Some rows with those of their cells that this rank has. Validation rows, which all ranks have, come
-// last and from the last rank.
+// Some rows with those of their cells that this rank has. Validation rows, which all ranks have,
+// come last and from the last rank.
 Dataset Rotation::rows_of(const Rows& rows, bool to_train, Ranks* ranks) const {
   const Dataset& train = problem_.train;
   Dataset data{.num_features = train.num_features, .is_divided = train.is_divided};
@@ -86,7 +86,7 @@ Problem Rotation::part(int member, Ranks* ranks) const {
   return part;
 }
 
-void Rotation::add(int member, std::span<const float> outputs, HeldOutSums& sums) const {
+void Rotation::add(int member, std::span<const float> outputs, OutOfFoldSums& sums) const {
   const Rows held = split(member).valid;
   const std::size_t num_scores = problem_.schema.label.num_scores();
   sums.sums.resize(order_.size() * num_scores);
@@ -98,9 +98,9 @@ void Rotation::add(int member, std::span<const float> outputs, HeldOutSums& sums
   }
 }
 
-HeldOutRows Rotation::mean_of(const HeldOutSums& sums) const {
+OutOfFoldRows Rotation::mean_of(const OutOfFoldSums& sums) const {
   const std::size_t num_scores = problem_.schema.label.num_scores();
-  HeldOutRows mean;
+  OutOfFoldRows mean;
   mean.rows.num_features = problem_.train.num_features;
   for (std::uint64_t row = 0; row < sums.counts.size(); ++row) {
     if (sums.counts[row] == 0) continue;

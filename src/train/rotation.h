@@ -13,13 +13,13 @@
 namespace espalier {
 
 /// What members predict for the rows that they have not seen, summed over them.
-struct HeldOutSums {
+struct OutOfFoldSums {
   std::vector<double> sums;  // [row][num_scores]
   std::vector<int> counts;   // of members, for each row
 };
 
 /// Rows that were held out, and the mean of the outputs of the members that held them out.
-struct HeldOutRows {
+struct OutOfFoldRows {
   Dataset rows;                 // without cells
   std::vector<double> outputs;  // [row][num_scores]
 };
@@ -29,16 +29,17 @@ class Rotation {
   /// Of the training and validation rows together; `problem` outlives it.
   explicit Rotation(const Problem& problem);
 
-  /// The problem of a member, counted from 1; the first holds out the validation rows of `problem`. All
-  /// ranks that have the rows between them call it, and its rows are divided as those of `problem`.
+  /// The problem of a member, counted from 1; the first holds out the validation rows of `problem`.
+  /// All ranks that have the rows between them call it, and its rows are divided as those of
+  /// `problem`.
   Problem part(int member, Ranks* ranks = nullptr) const;
 
   /// Adds what a member predicts for the rows that it held out, its part's `valid`; outputs:
   /// [row][num_scores].
-  void add(int member, std::span<const float> outputs, HeldOutSums& sums) const;
+  void add(int member, std::span<const float> outputs, OutOfFoldSums& sums) const;
 
   /// All rows that were held out.
-  HeldOutRows mean_of(const HeldOutSums& sums) const;
+  OutOfFoldRows mean_of(const OutOfFoldSums& sums) const;
 
  private:
   Split split(int member) const;

@@ -96,11 +96,11 @@ TEST(Rotation, AnEnsembleIsJudgedOnEveryRowByNetworksThatHaveNotSeenIt) {
     }
     return std::nan("");
   };
-  const double held_out = log_loss(result.valid_metrics);
-  EXPECT_GT(held_out, log_loss(evaluate(result.model, loans).metrics) + 0.02);
+  const double valid_rows = log_loss(result.valid_metrics);
+  EXPECT_GT(valid_rows, log_loss(evaluate(result.model, loans).metrics) + 0.02);
   double mean = 0;
   for (const Epoch& best : result.best) mean += best.valid_metric / 5;
-  EXPECT_NEAR(held_out, mean, 1e-6);
+  EXPECT_NEAR(valid_rows, mean, 1e-6);
 }
 
 }  // namespace

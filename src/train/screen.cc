@@ -40,10 +40,10 @@ std::vector<ScreenRow> screen_rows(const Objective& objective, const Dataset& da
     const LossValue own = row_loss(objective, outputs[i], row);
     const float weight = data.weight(r);
     rows[r].gradient += weight * own.gradient;
-    rows[r].hessian += weight * own.curvature;
+    rows[r].hessian += weight * own.hessian;
     deviance += weight * (own.loss - least_loss(objective, row));
   }
-  if (!has_curvature(objective.label())) set_mean_hessian(objective, data, outputs, rows);
+  if (!has_hessian(objective.label())) set_mean_hessian(objective, data, outputs, rows);
   return rows;
 }
 

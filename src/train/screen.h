@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much a table of values per cell would improve the loss of a model, from the gradients of rows
-// that the model was not trained on. The rows are cut into parts; the values for each part are fitted
-// on all other parts:
+// that the model was not trained on. The rows are cut into parts; the values for each part are
+// fitted on all other parts:
 //
 //   value of a cell = -G / (H + shrinkage * mean h)    G, H: sums of gradient and hessian over the
 //                                                      rows of the cell in the other parts
@@ -27,8 +27,8 @@ struct ScreenRow {
   float hessian = 0;
 };
 
-/// The rows of a dataset at the outputs of a model, [row][level]: sums over the levels. Adds half of
-/// their deviance.
+/// The rows of a dataset at the outputs of a model, [row][level]: sums over the levels. Adds half
+/// of their deviance.
 std::vector<ScreenRow> screen_rows(const Objective& objective, const Dataset& data,
                                    const std::vector<float>& outputs, double& deviance);
 

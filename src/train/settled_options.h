@@ -32,8 +32,9 @@ class SettledOptions {
 enum class Validation { none, given, split_off };
 
 /// Replaces a preset by its layers, and every choice that is left open by the one that suits the
-/// label, the features and the number of training rows (train/policy.h). What is settled stays as it
-/// is. Throws Error (argument) for an unknown preset and for a metric that does not suit the label.
+/// label, the features and the number of training rows (train/policy.h). What is settled stays as
+/// it is. Throws Error (argument) for an unknown preset and for a metric that does not suit the
+/// label.
 SettledOptions settle(TrainOptions options, const Label& label,
                       const std::vector<Feature>& features, std::size_t rows,
                       Validation validation = Validation::none);

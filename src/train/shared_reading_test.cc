@@ -29,8 +29,8 @@ void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// Cells of every kind: rows of very different lengths, line breaks and delimiters in quotes, columns
-// that show their first word late, and numbers that only doubles tell apart.
+// Cells of every kind: rows of very different lengths, line breaks and delimiters in quotes,
+// columns that show their first word late, and numbers that only doubles tell apart.
 std::string text_of(int rows, int first, const char* line_break) {
   std::string text = "a,word,late,\"far\",same" + std::string(line_break);
   Random random(static_cast<std::uint64_t>(rows + first));
@@ -62,8 +62,8 @@ void expect_same(const Table& found, const Table& wanted, const std::string& wha
     const std::string place = what + ", column " + other.name;
     EXPECT_EQ(own.name, other.name) << place;
     EXPECT_EQ(own.type, other.type) << place;
-    EXPECT_EQ(own.words, other.words) << place;
-    EXPECT_EQ(vector_of(own.word_codes()), vector_of(other.word_codes())) << place;
+    EXPECT_EQ(own.categories, other.categories) << place;
+    EXPECT_EQ(vector_of(own.category_codes()), vector_of(other.category_codes())) << place;
     EXPECT_EQ(vector_of(own.doubles()), vector_of(other.doubles())) << place;
     for (std::size_t row = 0; row < own.values().size(); ++row) {
       const float a = own.values()[row], b = other.values()[row];
@@ -84,7 +84,7 @@ void expect_shares(const std::string& path, const std::filesystem::path& scratch
           const auto folder = scratch / std::to_string(ranks.rank());
           std::filesystem::create_directories(folder);
           const DiskFolder to{on_disk ? folder.string() : ""};
-          const auto share = read_csv_share(path, {}, to, ranks, piece_bytes, 8);
+          const auto share = read_csv_of_rank(path, {}, to, ranks, piece_bytes, 8);
           ASSERT_TRUE(share) << what;
           const auto [first, last] = rows_of_rank(ranks, all.num_rows);
           EXPECT_EQ(share->first_row, first) << what;
@@ -121,7 +121,7 @@ TEST(SharedReading, NothingIsDividedThatIsSmallOrCannotBe) {
   write(folder / "packed", "\x1f\x8b rest");
   on_ranks(2, [&](Ranks& ranks) {
     const auto read = [&](const char* name, std::size_t many_rows) {
-      return read_csv_share((folder / name).string(), {}, {}, ranks, 0, many_rows).has_value();
+      return read_csv_of_rank((folder / name).string(), {}, {}, ranks, 0, many_rows).has_value();
     };
     EXPECT_TRUE(read("t.csv", 50));
     EXPECT_FALSE(read("t.csv", 51));
@@ -138,7 +138,7 @@ TEST(SharedReading, ErrorsNameTheLineOfTheFile) {
   EXPECT_THAT(alone, HasSubstr("2 cells, wanted 5 as in the header"));
   const auto error = [&] {
     return error_of(
-        [&] { on_ranks(3, [&](Ranks& ranks) { read_csv_share(path, {}, {}, ranks, 0, 8); }); });
+        [&] { on_ranks(3, [&](Ranks& ranks) { read_csv_of_rank(path, {}, {}, ranks, 0, 8); }); });
   };
   EXPECT_EQ(error(), alone);
   write(path, text.insert(text.size() / 3, "\n\n"));
@@ -152,7 +152,7 @@ TEST(SharedReading, AFileWithOtherColumnsIsNamed) {
     write(folder / "2.csv", other);
     const std::string path = (folder / "*.csv").string();
     EXPECT_THAT(error_of([&] {
-                  on_ranks(2, [&](Ranks& ranks) { read_csv_share(path, {}, {}, ranks, 0, 1); });
+                  on_ranks(2, [&](Ranks& ranks) { read_csv_of_rank(path, {}, {}, ranks, 0, 1); });
                 }),
                 error_of([&] { read_csv(path); }));
   }
@@ -173,7 +173,7 @@ TEST(SharedReading, AFolderKeepsTheRowsOfEachRank) {
     on_ranks(2, [&](Ranks& ranks) {
       const auto own = folder / "cache" / std::to_string(ranks.rank());
       std::filesystem::create_directories(own);
-      const auto share = read_csv_share(path, {}, {own.string(), true}, ranks, 0, 8);
+      const auto share = read_csv_of_rank(path, {}, {own.string(), true}, ranks, 0, 8);
       const auto [first, last] = rows_of_rank(ranks, 100);
       expect_same(*share, take_rows(read_csv(path), rows_between(first, last)), "kept");
     });
@@ -204,7 +204,7 @@ TEST(SharedReading, TrainsTheModelOfOneProcess) {
       train_on({.table = read_csv(path), .many_rows = 64}, options, {}).model.to_bytes();
   for (const int size : {2, 3}) {
     on_ranks(size, [&](Ranks& ranks) {
-      Table share = *read_csv_share(path, {}, {}, ranks, 1000, 64);
+      Table share = *read_csv_of_rank(path, {}, {}, ranks, 1000, 64);
       const TrainResult result =
           train_on({.table = share, .owned = &share, .many_rows = 64}, options, {.ranks = &ranks});
       EXPECT_EQ(result.model.to_bytes() == alone, true) << size;

@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-/// How many validation rows have the features and the label of a training row, by a hash of them. All
-/// ranks call it.
+/// How many validation rows have the features and the label of a training row, by a hash of them.
+/// All ranks call it.
 std::size_t count_shared_rows(const Dataset& train, const Dataset& valid, Team& team);
 
 /// Warns if rows of control.valid are training rows. All ranks call it.

@@ -63,13 +63,13 @@ TEST(SharedRows, AreCountedWhateverTheirOrder) {
         all.numbers.insert(all.numbers.end(), other.numbers.begin(), other.numbers.end());
       } else {
         for (const std::int32_t code : other.codes) {
-          const auto at =
-              code == kMissingCode
-                  ? all.words.end()
-                  : std::ranges::find(all.words, other.words[static_cast<std::size_t>(code)]);
-          all.codes.push_back(at == all.words.end()
+          const auto at = code == kMissingCode
+                              ? all.categories.end()
+                              : std::ranges::find(all.categories,
+                                                  other.categories[static_cast<std::size_t>(code)]);
+          all.codes.push_back(at == all.categories.end()
                                   ? kMissingCode
-                                  : static_cast<std::int32_t>(at - all.words.begin()));
+                                  : static_cast<std::int32_t>(at - all.categories.begin()));
         }
       }
     }

@@ -20,8 +20,8 @@ Split hold_out(const Rows& order, std::size_t first, std::size_t count) {
 namespace {
 
 Split hold_out_by_place(const Rows& rows, double fraction, const Random& random) {
-  constexpr double kMostHeldOut = 1 << 20;
-  const double share = std::min(fraction, kMostHeldOut / static_cast<double>(rows.size()));
+  constexpr double kMaxValidRows = 1 << 20;
+  const double share = std::min(fraction, kMaxValidRows / static_cast<double>(rows.size()));
   Split split;
   split.train.reserve(rows.size());
   for (std::size_t place = 0; place < rows.size(); ++place)

@@ -9,7 +9,7 @@
 
 #include "core/random.h"
 #include "encode/dataset.h"
-#include "table/table_share.h"
+#include "table/rank_rows.h"
 
 namespace espalier {
 

@@ -2,8 +2,8 @@
 // Who works on a training: the threads of this process and, if there are any, the other ranks.
 //
 // All ranks run the same program on the same numbers and divide what takes long: the shards of a
-// gradient (train/gradient_sum.h) and the rows that are judged. So whatever decides where the program
-// goes must be the same everywhere: clocks and requests to stop are not, and are agreed on.
+// gradient (train/gradient_sum.h) and the rows that are evaluated. So whatever decides where the
+// program goes must be the same everywhere: clocks and requests to stop are not, and are agreed on.
 #pragma once
 
 #include <stop_token>
@@ -29,7 +29,8 @@ class Team {
   /// The first rank writes files.
   bool is_first() const { return ranks_ == nullptr || ranks_->rank() == 0; }
 
-  /// Of one process: whether it is asked to stop; of several: whether one was when they last agreed.
+  /// Of one process: whether it is asked to stop; of several: whether one was when they last
+  /// agreed.
   bool stop_requested() const;
 
   // All ranks call the functions below, in the same order.

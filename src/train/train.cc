@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// train(), the story of a training: a table and options pose a problem; decisions make other problems
-// of it; learners fit members to it; the members become a mixture, and the mixture a verified model.
+// train(), the story of a training: a table and options pose a problem; decisions make other
+// problems of it; learners fit members to it; the members become a mixture, and the mixture a
+// verified model.
 #include "espalier/train.h"
 
 #include <fmt/format.h>
@@ -50,7 +51,8 @@ void warn_of(const Problem& problem, const TrainOptions& options, const TrainCon
   warn_of_undefined_metric(problem, control);
 }
 
-// Where the options leave the choice open: what an earlier run has chosen, if this one continues it.
+// Where the options leave the choice open: what an earlier run has chosen, if this one continues
+// it.
 std::vector<std::string> wanted_interactions(const TrainOptions& options,
                                              const std::optional<Checkpoint>& checkpoint) {
   if (!checkpoint || !leaves_interactions_open(options.interactions)) return options.interactions;
@@ -78,8 +80,8 @@ std::string training_json(const TrainResult& result) {
   return json.dump();
 }
 
-// Every model is verified before it is saved. Each step of training projects, so a broken inequality
-// would be an error in the library.
+// Every model is verified before it is saved. Each step of training projects, so a broken
+// inequality would be an error in the library.
 void require_proof(const ModelData& model) {
   const CulpritSink fail = [](const std::string& culprit) {
     throw Error(ErrorKind::unsupported, "the trained parameters break an inequality: " + culprit);
@@ -119,7 +121,7 @@ TrainResult train_on(const Source& source, const TrainOptions& options,
   Team team(options.threads, control.ranks, control.stop);
   CheckpointFile file(control, team.is_first());
   std::optional<Checkpoint> earlier = file.read(team);
-  const std::uint64_t words = control.memory > 0 ? memory_of_words(source.table) : 0;
+  const std::uint64_t words = control.memory > 0 ? memory_of_categories(source.table) : 0;
 
   // The problem.
   Problem problem = pose(source, options, control);

@@ -11,7 +11,7 @@
 #include "core/random.h"
 #include "espalier/certificate.h"
 #include "espalier/csv.h"
-#include "espalier/report.h"
+#include "espalier/inspect.h"
 #include "espalier/simulate.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
@@ -76,7 +76,7 @@ TEST(Train, LearnsLoansAndProvesTheirDirections) {
 }
 
 TEST(Train, LearnsARegressionInUnitsOfTheLabel) {
-  if (effort(false, true)) GTEST_SKIP() << "sanitizers do not judge quality";
+  if (effort(false, true)) GTEST_SKIP() << "sanitizers do not evaluate quality";
   const Table table = regression_table(2000);
   const TrainResult result = train(
       table, {.label = "y", .increasing = {"a"}, .decreasing = {"b"}, .epochs = 40, .threads = 1});
@@ -191,7 +191,7 @@ TEST(Train, MissingCellsAndUnseenCategoriesPredict) {
     if (column.type == ColumnType::number) {
       for (float& x : column.numbers) x = std::nanf("");
     } else {
-      column.words = {"never seen"};
+      column.categories = {"never seen"};
       for (std::int32_t& code : column.codes) code = code == kMissingCode ? kMissingCode : 0;
     }
   }

@@ -49,7 +49,7 @@ double metric_of(Metric metric, const Label& label, const Dataset& data,
     const std::size_t row = i / label.num_scores();
     scores[i] = score_of(label, i % label.num_scores(), outputs[i], data.offset(row));
   }
-  return judge(metric, label, data, scores);
+  return evaluate(metric, label, data, scores);
 }
 
 double metric_of_constant(Metric metric, const Label& label, const Dataset& data) {
@@ -69,7 +69,7 @@ Trainer::Trainer(const TrainerInput& input, Network& network, Random random)
                .objective = input.objective,
                .total_steps = batches_.steps_per_epoch() * options_->epochs,
                .team = input.team,
-               .fall = rate_fall(
+               .fall = rate_decay(
                    **input.options, input.objective->label().num_levels(), input.train->num_rows,
                    static_cast<double>(batches_.steps_per_epoch() * options_->epochs) /
                        (input.valid->num_rows > 0 ? kLongestTraining : 1))},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of epochs of one network: batches go to the engine, epochs are evaluated, the best one is
-// kept. Averaged training evaluates weight averages instead, and stops when these stop improving.
+// The loop of epochs of one network: batches go to the engine, epochs are evaluated, the best one
+// is kept. Averaged training evaluates weight averages instead, and stops when these stop
+// improving.
 #pragma once
 
 #include <algorithm>

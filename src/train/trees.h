@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The learner of boosted trees. Their errors differ from those of a network, so a weighted mean of both
-// is mostly better than either.
+// The learner of boosted trees. Their errors differ from those of a network, so a weighted mean of
+// both is mostly better than either.
 #pragma once
 
 #include "train/learner.h"

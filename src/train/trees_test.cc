@@ -88,9 +88,9 @@ TEST(Trees, LowerTheErrorOfATableOfJumpsForEveryKindOfLabelThatTheyAreFor) {
     for (TrainOptions* options : {&networks, &both}) change(*options);
     const bool is_graded = !both.grades.empty();
     const Table &own = is_graded ? graded(table) : table,
-                &judged = is_graded ? graded(fresh) : fresh;
+                &scored = is_graded ? graded(fresh) : fresh;
     const TrainResult without = train(own, networks), with = train(own, both);
-    EXPECT_LT(error_on(with.model, judged), share * error_on(without.model, judged));
+    EXPECT_LT(error_on(with.model, scored), share * error_on(without.model, scored));
     EXPECT_EQ(with.model.num_members(), 2);
     EXPECT_THAT(chosen(with, "tree_share"), HasSubstr("improves the validation loss by"));
   }
@@ -204,8 +204,8 @@ TEST(Trees, GrowOnAfterAStop) {
   }
 }
 
-// A run is killed while trees grow, at each of the points where a checkpoint may lie: what it leaves is
-// a copy of its folder. A resumed run grows none of the trees that are in it.
+// A run is killed while trees grow, at each of the points where a checkpoint may lie: what it
+// leaves is a copy of its folder. A resumed run grows none of the trees that are in it.
 TEST(Trees, GrowOnFromEveryPointWhereARunIsKilled) {
   const Table table = strips(200, 7);
   TrainOptions options = plain(effort(105, 20));

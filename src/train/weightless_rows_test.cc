@@ -92,7 +92,7 @@ std::string weightless_line(const Table& table, Random& random) {
     const std::uint64_t choice = random.below(4);
     if (column.type == ColumnType::category) {
       line += choice == 0   ? ""
-              : choice == 1 ? column.words.front()
+              : choice == 1 ? column.categories.front()
                             : "unseen" + std::to_string(random.below(5));
     } else {
       line += choice == 0 ? "" : choice == 1 ? "-7e8" : std::to_string(random.uniform() * 1e4);

@@ -42,7 +42,8 @@ void require_same(const Table& a, const Table& b) {
   require(a.num_rows == b.num_rows && a.columns.size() == b.columns.size());
   for (std::size_t i = 0; i < a.columns.size(); ++i) {
     const Column &x = a.columns[i], &y = b.columns[i];
-    require(x.name == y.name && x.type == y.type && x.words == y.words && x.codes == y.codes);
+    require(x.name == y.name && x.type == y.type && x.categories == y.categories &&
+            x.codes == y.codes);
     require(same_numbers(x.numbers, y.numbers) && same_numbers(x.exact, y.exact));
   }
 }

@@ -10,8 +10,8 @@
 #include <limits>
 
 #include "espalier/certificate.h"
+#include "espalier/inspect.h"
 #include "espalier/model.h"
-#include "espalier/report.h"
 #include "fuzz/fuzz.h"
 #include "model/model_file.h"
 #include "support/schema_rows.h"

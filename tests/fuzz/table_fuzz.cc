@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description of a table on disk. The target makes the checksum right, or nothing would get past
-// it. What is accepted keeps its bytes when it is written again.
+// The description of a table on disk. The target makes the checksum right, or nothing would get
+// past it. What is accepted keeps its bytes when it is written again.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -53,7 +53,7 @@ class RandomForest {
     }
     const Feature& own = schema_.features[feature];
     if (own.kind == FeatureKind::category) {
-      const std::size_t codes = num_own_words(own) + 1;
+      const std::size_t codes = num_own_categories(own) + 1;
       split.set = static_cast<std::uint32_t>(forest_.sets.size());
       forest_.sets.resize(forest_.sets.size() + words_of_set(codes));
       for (std::size_t code = 0; code < codes; ++code) {

@@ -43,7 +43,7 @@ inline Feature random_feature(Random& random, std::string name) {
   const double kind = random.uniform();
   if (kind < 0.2) {
     feature.kind = FeatureKind::category;
-    feature.words = {"red", "", "blue"};
+    feature.categories = {"red", "", "blue"};
     feature.shares = {0.5f, 0.25f, 0.25f};
     feature.pools_rare = random.uniform() < 0.3;
     return feature;
@@ -55,7 +55,7 @@ inline Feature random_feature(Random& random, std::string name) {
   }
   if (kind < 0.3) {
     feature.kind = FeatureKind::ordered;
-    feature.words = {"low", "middle", "high"};
+    feature.categories = {"low", "middle", "high"};
     feature.keypoints = {0, 1, 2};
   } else {
     feature.keypoints = random_keypoints(random);
@@ -67,8 +67,8 @@ inline Feature random_feature(Random& random, std::string name) {
 // Bins of an encoded feature: among its positions, missing cells apart or not, or its codes.
 inline Pair::Side random_side(std::size_t index, const Feature& feature, Random& random) {
   Pair::Side side{.feature = index};
-  const auto most =
-      feature.kind == FeatureKind::category ? feature.words.size() + 1 : feature.keypoints.size();
+  const auto most = feature.kind == FeatureKind::category ? feature.categories.size() + 1
+                                                          : feature.keypoints.size();
   for (std::uint64_t e = 0; e < 1 + random.below(5); ++e) {
     const double edge = random.uniform() * static_cast<double>(most - 1);
     side.edges.push_back(static_cast<float>(random.uniform() < 0.5 ? std::floor(edge) : edge));
@@ -304,7 +304,7 @@ inline std::vector<float> random_cells(const Schema& schema, Random& random) {
     if (odd < 0.05) {
       cells.push_back(std::numeric_limits<float>::quiet_NaN());
     } else if (feature.kind != FeatureKind::number) {
-      cells.push_back(static_cast<float>(random.below(feature.words.size() + 1)));
+      cells.push_back(static_cast<float>(random.below(feature.categories.size() + 1)));
     } else if (odd < 0.1) {
       cells.push_back(odd < 0.075 ? -INFINITY : INFINITY);
     } else {

@@ -122,7 +122,7 @@ class ReferenceForest {
       const LossValue value = row_loss(*in_.objective, sums[r], row_of(sums.data, r));
       const float weight = weight_of(sums.data, r);
       gradients.push_back(weight * value.gradient);
-      hessians.push_back(weight * (has_curvature(label_) ? value.curvature : 1));
+      hessians.push_back(weight * (has_hessian(label_) ? value.hessian : 1));
     }
     for (const auto& [values, unit] :
          {std::pair(&gradients, &gradient_unit_), std::pair(&hessians, &hessian_unit_)}) {
@@ -143,7 +143,7 @@ class ReferenceForest {
 
   double find_l2(const Sums& sums, const std::vector<float>& gradients,
                  const std::vector<float>& hessians) const {
-    if (!has_curvature(label_)) return 30;
+    if (!has_hessian(label_)) return 30;
     double squares = 0, total = 0;
     for (std::size_t r = 0; r < sums.rows; ++r) {
       const double weight = weight_of(sums.data, r), gradient = gradients[r];
@@ -231,7 +231,7 @@ class ReferenceForest {
   double step_of(const Sums& sums, const std::vector<std::uint32_t>& rows) const {
     const GradientSums total = total_of(rows);
     const double step = -gradient(total) / denominator(total);
-    if (has_curvature(label_)) return label_.has_log_link() ? std::clamp(step, -4.0, 4.0) : step;
+    if (has_hessian(label_)) return label_.has_log_link() ? std::clamp(step, -4.0, 4.0) : step;
     std::vector<std::pair<float, float>> residuals;  // and weights
     double wanted = 0, below = 0;
     for (const std::uint32_t r : rows) {

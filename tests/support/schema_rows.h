@@ -21,7 +21,8 @@ inline Table schema_rows(const Schema& schema) {
       column.numbers = {first, last, kNan, -kInfinity, kInfinity, first / 2 + last / 2};
     } else {
       column.type = ColumnType::category;
-      column.words = {feature.words.front(), feature.words.back(), "a word that nobody has seen"};
+      column.categories = {feature.categories.front(), feature.categories.back(),
+                           "a word that nobody has seen"};
       column.codes = {0, 1, kMissingCode, 2, 0, 1};
     }
     table.columns.push_back(std::move(column));

@@ -106,7 +106,7 @@ struct SyntheticRows {
       feature.kind = FeatureKind::category;
       feature.shares = wire.shares;
       for (std::size_t code = 0; code < wire.shares.size(); ++code)
-        feature.words.push_back("w" + std::to_string(code));
+        feature.categories.push_back("w" + std::to_string(code));
     }
     return schema;
   }

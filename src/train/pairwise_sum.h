@@ -15,11 +15,11 @@ constexpr std::size_t left_branch(std::size_t n) { return std::bit_ceil(n) / 2; 
 
 /// Of one term or more.
 template <class T>
-T tree_sum(std::span<const T> terms) {
+T pairwise_sum(std::span<const T> terms) {
   if (terms.size() == 1) return terms.front();
   const std::size_t left = left_branch(terms.size());
-  T sum = tree_sum(terms.first(left));
-  sum += tree_sum(terms.subspan(left));
+  T sum = pairwise_sum(terms.first(left));
+  sum += pairwise_sum(terms.subspan(left));
   return sum;
 }
 

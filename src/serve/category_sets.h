@@ -13,12 +13,12 @@
 namespace espalier {
 
 /// What a table says of each code, and which wire has the code.
-struct WordSet {
+struct CategorySet {
   std::size_t wire = 0;
-  std::size_t num_codes = 0;         // the unseen one is the last
-  std::vector<std::uint64_t> words;  // a bit a code
+  std::size_t num_codes = 0;        // the unseen one is the last
+  std::vector<std::uint64_t> bits;  // a bit a code
 
-  bool has(std::size_t code) const { return (words[code / 64] >> code % 64 & 1) != 0; }
+  bool has(std::size_t code) const { return (bits[code / 64] >> code % 64 & 1) != 0; }
 };
 
 /// Of `gather cal tree`: the gather and the tables without those of categories, whose codes pass
@@ -29,7 +29,7 @@ struct CodeTrees {
   GatherStep gather;
   CellStep cells;
   TreeStep trees;
-  std::vector<WordSet> sets;
+  std::vector<CategorySet> sets;
 };
 CodeTrees ask_codes(const GatherStep& gather, const CellStep& cells, TreeStep trees);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "eval/hunt.h"
+#include "eval/counter_examples.h"
 
 #include <fmt/format.h>
 
@@ -91,7 +91,7 @@ class Prey {
   float cell(const Feature& feature) {
     if (random_.uniform() < 0.05) return std::numeric_limits<float>::quiet_NaN();
     if (feature.kind == FeatureKind::number) return number(feature);
-    return static_cast<float>(random_.below(feature.words.size() + 1));
+    return static_cast<float>(random_.below(feature.categories.size() + 1));
   }
 
   // An exposure, or an offset.
@@ -119,7 +119,7 @@ class Prey {
     chain_.clear();
     if (feature.kind == FeatureKind::ordered) {
       for (std::size_t r = 0; r < kChain; ++r)
-        chain_.push_back(static_cast<float>(random_.below(feature.words.size())));
+        chain_.push_back(static_cast<float>(random_.below(feature.categories.size())));
       std::sort(chain_.begin(), chain_.end());
       return;
     }
@@ -206,7 +206,7 @@ std::size_t crossed(const Label& label, const float* out) {
 
 // Adds one violation to a result.
 void note(const Schema& schema, const float* cells, const float* before, const float* after,
-          const std::vector<int>& directions, HuntResult& result) {
+          const std::vector<int>& directions, CounterExamples& result) {
   if (const auto score = fallen(before, after, directions)) {
     const float from = before[*score], to = after[*score];
     ++result.violations;
@@ -221,9 +221,9 @@ void note(const Schema& schema, const float* cells, const float* before, const f
   }
 }
 
-HuntResult run_task(const Schema& schema, const RowFunction& predict,
-                    const std::vector<int>& directions, std::size_t pairs, Random random) {
-  HuntResult result;
+CounterExamples run_task(const Schema& schema, const RowFunction& predict,
+                         const std::vector<int>& directions, std::size_t pairs, Random random) {
+  CounterExamples result;
   Prey prey(schema, random);
   const std::size_t num_scores = schema.label.num_scores(), width = prey.width();
   std::vector<float> rows(kChain * width), out(kChain * num_scores);
@@ -250,10 +250,10 @@ struct Crossed {
 };
 
 // Of the crossed thresholds [begin, end), each in rows of its own that reach the split.
-HuntResult cross(const Schema& schema, const RowFunction& predict,
-                 const std::vector<int>& directions, const Crossed& crossed, RowRange range,
-                 Random random) {
-  HuntResult result;
+CounterExamples cross(const Schema& schema, const RowFunction& predict,
+                      const std::vector<int>& directions, const Crossed& crossed, RowRange range,
+                      Random random) {
+  CounterExamples result;
   Prey prey(schema, random);
   const std::size_t num_scores = schema.label.num_scores(), width = prey.width();
   std::vector<float> rows(3 * kThresholdsAtOnce * width), out(3 * kThresholdsAtOnce * num_scores);
@@ -282,7 +282,7 @@ HuntResult cross(const Schema& schema, const RowFunction& predict,
   return result;
 }
 
-void add(HuntResult&& own, HuntResult& total) {
+void add(CounterExamples&& own, CounterExamples& total) {
   total.pairs += own.pairs;
   total.violations += own.violations;
   total.crossings += own.crossings;
@@ -295,10 +295,13 @@ void add(HuntResult&& own, HuntResult& total) {
 
 }  // namespace
 
-HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, std::size_t pairs,
-                Random random, ThreadPool& pool, const std::function<void(std::size_t)>& progress,
-                const std::vector<int>& directions, const TreeThresholds& thresholds) {
-  HuntResult total{.thresholds = thresholds.size()};
+CounterExamples find_counter_examples(const Schema& schema,
+                                      const std::function<RowFunction()>& make, std::size_t pairs,
+                                      Random random, ThreadPool& pool,
+                                      const std::function<void(std::size_t)>& progress,
+                                      const std::vector<int>& directions,
+                                      const TreeThresholds& thresholds) {
+  CounterExamples total{.thresholds = thresholds.size()};
   const bool any = std::any_of(
       schema.features.begin(), schema.features.end(),
       [](const Feature& feature) { return feature.monotonicity != Monotonicity::none; });
@@ -306,8 +309,9 @@ HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, 
   const std::vector<int> moves =
       directions.empty() ? std::vector<int>(schema.label.num_scores(), 1) : directions;
   const auto tasks_at_once = static_cast<std::size_t>(pool.size()) * 4;
-  std::vector<HuntResult> results(tasks_at_once);
-  // Runs so many items in tasks of `size`; run(range of items, number of the task) gives the result.
+  std::vector<CounterExamples> results(tasks_at_once);
+  // Runs so many items in tasks of `size`; run(range of items, number of the task) gives the
+  // result.
   const auto in_tasks = [&](std::size_t count, std::size_t size, const auto& run) {
     for (std::size_t done = 0; done < count;) {
       const std::size_t now = std::min(tasks_at_once, (count - done + size - 1) / size);

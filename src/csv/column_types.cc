@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "espalier/column_words.h"
+#include "espalier/column_types.h"
 
 #include <fmt/format.h>
 
@@ -22,14 +22,14 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 std::vector<Number> numbers_of_words(const Table& table, const Column& column) {
   const std::vector<double> missing = missing_numbers(column.missing);
   std::vector<Number> numbers;
-  for (const std::string& word : column.words) {
+  for (const std::string& category : column.categories) {
     Number number{kNan, kNan};
-    const std::string_view text = trim(word);
+    const std::string_view text = trim(category);
     if (!means_missing(text, column.missing, column.not_missing)) {
       if (!parse_number(text, number) || std::isnan(number.rounded)) {
         throw Error(ErrorKind::data,
                     fmt::format("{}: column '{}': '{}' is not a number", table.name,
-                                printable(column.name), printable(word)));
+                                printable(column.name), printable(category)));
       }
       if (std::ranges::find(missing, number.exact) != missing.end()) number = {kNan, kNan};
     }
@@ -42,9 +42,9 @@ std::vector<Number> numbers_of_words(const Table& table, const Column& column) {
 
 std::vector<double> missing_numbers(const std::vector<std::string>& missing) {
   std::vector<double> numbers;
-  for (const std::string& word : missing) {
+  for (const std::string& category : missing) {
     Number number;
-    if (parse_number(trim(word), number)) numbers.push_back(number.exact);
+    if (parse_number(trim(category), number)) numbers.push_back(number.exact);
   }
   return numbers;
 }
@@ -58,7 +58,7 @@ void read_as_numbers(Table& table, const std::string& name) {
   read.missing = found->missing;
   read.not_missing = found->not_missing;
   bool was_rounded = false;
-  for (const std::int32_t code : found->word_codes()) {
+  for (const std::int32_t code : found->category_codes()) {
     const Number number =
         code == kMissingCode ? Number{kNan, kNan} : numbers[static_cast<std::size_t>(code)];
     read.numbers.push_back(number.rounded);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that are divided among ranks. Of a table of many rows each rank has the features of some parts
-// (table/table_share.h), and of the encoded training rows those that its shards of a batch draw from
-// (train/batches.h); the labels and the columns beside them all ranks have in full, and so all of the
-// validation rows.
+// Rows that are divided among ranks. Of a table of many rows each rank has the features of some
+// parts (table/rank_rows.h), and of the encoded training rows those that its shards of a batch draw
+// from (train/batches.h); the labels and the columns beside them all ranks have in full, and so all
+// of the validation rows.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@
 #include "espalier/ranks.h"
 #include "espalier/table.h"
 #include "table/gather.h"
-#include "table/table_share.h"
+#include "table/rank_rows.h"
 
 namespace espalier {
 
 // All ranks call the functions below, in the same order. Null: this process is alone.
 
-/// The share of this rank, of a table that each rank has whole or of which each has its own rows. Then
-/// `in_full` names the columns that all need: their cells are gathered, and `table` has as many rows
-/// as all have together. Throws Error (argument) for rows that are not the rank's.
-TableShare share_of(Ranks* ranks, std::size_t many_rows, const std::vector<std::string>& in_full,
-                    Table& table);
+/// The share of this rank, of a table that each rank has whole or of which each has its own rows.
+/// Then `in_full` names the columns that all need: their cells are gathered, and `table` has as
+/// many rows as all have together. Throws Error (argument) for rows that are not the rank's.
+RankRows share_of(Ranks* ranks, std::size_t many_rows, const std::vector<std::string>& in_full,
+                  Table& table);
 
 /// A table of the same columns that borrows the cells of another, which outlives it.
 Table borrowed(const Table& table);
 
-/// The stretches of training rows that are worked on by themselves: one for each shard of a batch if
-/// they are many.
+/// The stretches of training rows that are worked on by themselves: one for each shard of a batch
+/// if they are many.
 std::vector<RowRange> training_parts(std::uint64_t num_rows, int batch_size, std::size_t many_rows);
 
 /// Gives each rank the cells of the parts of its shards; of few rows it gives all cells to all.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For makers of tables other than read_csv: what words mean in a column, so that a model reads the same
-// cells alike wherever they come from.
+// For makers of tables other than read_csv: what words mean in a column, so that a model reads the
+// same cells alike wherever they come from.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace espalier {
 std::vector<double> missing_numbers(const std::vector<std::string>& missing);
 
 /// Makes a column of words the number column that read_csv makes of the same cells; a number column
-/// stays as it is, as does a table without that column. Throws Error (data) for a word that is not a
-/// number.
+/// stays as it is, as does a table without that column. Throws Error (data) for a word that is not
+/// a number.
 void read_as_numbers(Table& table, const std::string& column);
 
 }  // namespace espalier

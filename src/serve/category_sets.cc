@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "serve/word_sets.h"
+#include "serve/category_sets.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,13 +13,13 @@ namespace espalier {
 namespace {
 
 // Those whose value in the table is above a number; the value is as CellTable says.
-WordSet set_of(std::size_t wire, const CellTable& cell, float above) {
-  WordSet set{.wire = wire,
-              .num_codes = cell.table.size(),
-              .words = std::vector<std::uint64_t>((cell.table.size() + 63) / 64)};
+CategorySet set_of(std::size_t wire, const CellTable& cell, float above) {
+  CategorySet set{.wire = wire,
+                  .num_codes = cell.table.size(),
+                  .bits = std::vector<std::uint64_t>((cell.table.size() + 63) / 64)};
   for (std::size_t code = 0; code < cell.table.size(); ++code) {
     const float y = std::fma(cell.back.range, cell.table[code] - 1, cell.back.low);
-    if (y > above) set.words[code / 64] |= std::uint64_t{1} << code % 64;
+    if (y > above) set.bits[code / 64] |= std::uint64_t{1} << code % 64;
   }
   return set;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two networks compared on the same held-out rows, row by row: what all rows share cancels, so that
-// a small difference stands out of its noise.
+// Two networks compared on the same validation rows, row by row: what all rows share cancels, so
+// that a small difference stands out of its noise.
 #pragma once
 
 #include <vector>

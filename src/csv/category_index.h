@@ -15,25 +15,25 @@
 
 namespace espalier {
 
-class WordIndex {
+class CategoryIndex {
  public:
   // The number of a word, which is added if it is new.
-  std::int32_t index_of(std::string_view word) {
-    if (2 * words_.size() >= slots_.size()) grow();
-    const auto hash = static_cast<std::uint32_t>(XXH3_64bits(word.data(), word.size()));
+  std::int32_t index_of(std::string_view category) {
+    if (2 * categories_.size() >= slots_.size()) grow();
+    const auto hash = static_cast<std::uint32_t>(XXH3_64bits(category.data(), category.size()));
     std::size_t at = hash & (slots_.size() - 1);
     for (; slots_[at].index != kNone; at = (at + 1) & (slots_.size() - 1)) {
       const Slot& slot = slots_[at];
-      if (slot.hash == hash && words_[static_cast<std::size_t>(slot.index)] == word)
+      if (slot.hash == hash && categories_[static_cast<std::size_t>(slot.index)] == category)
         return slot.index;
     }
-    slots_[at] = {hash, static_cast<std::int32_t>(words_.size())};
-    words_.emplace_back(word);
+    slots_[at] = {hash, static_cast<std::int32_t>(categories_.size())};
+    categories_.emplace_back(category);
     return slots_[at].index;
   }
 
-  const std::vector<std::string>& words() const { return words_; }
-  std::vector<std::string> take_words() { return std::move(words_); }
+  const std::vector<std::string>& categories() const { return categories_; }
+  std::vector<std::string> take_categories() { return std::move(categories_); }
 
  private:
   static constexpr std::int32_t kNone = -1;
@@ -53,7 +53,7 @@ class WordIndex {
     }
   }
 
-  std::vector<std::string> words_;
+  std::vector<std::string> categories_;
   std::vector<Slot> slots_;  // a power of two of them, at most half in use
 };
 

@@ -10,6 +10,6 @@
 
 namespace espalier {
 
-std::vector<MetricValue> judge(const Model& model, const Dataset& data, ThreadPool& pool);
+std::vector<MetricValue> evaluate(const Model& model, const Dataset& data, ThreadPool& pool);
 
 }  // namespace espalier

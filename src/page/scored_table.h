@@ -16,7 +16,7 @@
 
 namespace espalier {
 
-struct JudgedTable {
+struct ScoredTable {
   Label label;
   Rows rows;                       // of the table
   std::vector<double> labels;      // one a row, as the other lists
@@ -31,27 +31,27 @@ struct JudgedTable {
   std::span<const float> prediction(std::size_t i) const {
     return std::span(predictions).subspan(i * label.num_scores(), label.num_scores());
   }
-  JudgedRows judged() const { return {labels, scores, weights, exposures}; }
+  ScoredRows scored() const { return {labels, scores, weights, exposures}; }
 };
 
-/// Without labels there is nothing to judge: empty if the table lacks the column, or has no label in
-/// any row. `scores` are those of all rows. Throws Error (data) as evaluate does.
-std::optional<JudgedTable> judge_table(const Schema& schema, const Table& table,
+/// Without labels there is nothing to evaluate: empty if the table lacks the column, or has no
+/// label in any row. `scores` are those of all rows. Throws Error (data) as evaluate does.
+std::optional<ScoredTable> score_table(const Schema& schema, const Table& table,
                                        const std::vector<float>& scores);
 
 /// Some of the rows, by their index in `all`.
-JudgedTable subset(const JudgedTable& all, const Rows& indices);
+ScoredTable subset(const ScoredTable& all, const Rows& indices);
 
 /// What is compared on average: the prediction and the label as one number each, with the weight
 /// that the row has in a mean. Of counts and amounts these are rates and the exposure weighs; of
-/// grades the expected one, counted from 1; of quantiles the middle one; of classes whether the most
-/// probable one is right, against its probability.
+/// grades the expected one, counted from 1; of quantiles the middle one; of classes whether the
+/// most probable one is right, against its probability.
 struct Comparison {
   double predicted;
   double seen;
   double weight;
 };
-Comparison compare(const JudgedTable& all, std::size_t i);
+Comparison compare(const ScoredTable& all, std::size_t i);
 
 /// What the mean of `seen` is: a rate for classes without an order.
 MeanOf mean_compared(const Label& label);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/judged_table.h"
+#include "page/scored_table.h"
 
 #include <algorithm>
 
@@ -26,11 +26,11 @@ Values picked(const Values& values, const Rows& indices, std::size_t width = 1) 
 
 }  // namespace
 
-std::optional<JudgedTable> judge_table(const Schema& schema, const Table& table,
+std::optional<ScoredTable> score_table(const Schema& schema, const Table& table,
                                        const std::vector<float>& scores) {
   const Label& label = schema.label;
   if (table.find(label.name) == nullptr) return std::nullopt;
-  JudgedTable all{.label = label, .rows = labelled_rows(label, table)};
+  ScoredTable all{.label = label, .rows = labelled_rows(label, table)};
   if (all.rows.empty()) return std::nullopt;
   const auto copy = [](const auto& from, auto& to) { to.assign(from.begin(), from.end()); };
   copy(encode_labels(label, table, all.rows), all.labels);
@@ -48,7 +48,7 @@ std::optional<JudgedTable> judge_table(const Schema& schema, const Table& table,
   return all;
 }
 
-JudgedTable subset(const JudgedTable& all, const Rows& indices) {
+ScoredTable subset(const ScoredTable& all, const Rows& indices) {
   const std::size_t width = all.label.num_scores();
   return {.label = all.label,
           .rows = picked(all.rows, indices),
@@ -59,7 +59,7 @@ JudgedTable subset(const JudgedTable& all, const Rows& indices) {
           .exposures = picked(all.exposures, indices)};
 }
 
-Comparison compare(const JudgedTable& all, std::size_t i) {
+Comparison compare(const ScoredTable& all, std::size_t i) {
   const Label& label = all.label;
   const std::span<const float> own = all.prediction(i);
   const double weight = all.weight(i), seen = all.labels[i];

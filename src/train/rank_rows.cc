@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/share.h"
+#include "train/rank_rows.h"
 
 #include <fmt/format.h>
 
@@ -50,7 +50,7 @@ struct Gathered {
 void complete_column(Ranks& ranks, const std::vector<RowRange>& have, Gathered& memory,
                      Column& column) {
   if (column.type == ColumnType::category) {
-    memory.codes.push_back(gather_cells(ranks, have, column.word_codes()));
+    memory.codes.push_back(gather_cells(ranks, have, column.category_codes()));
     column.codes.clear();
     column.borrowed_codes = memory.codes.back();
     return;
@@ -94,8 +94,8 @@ void move_cells(const std::vector<RowRange>& wanted, Ranks& ranks, Dataset& data
 
 }  // namespace
 
-TableShare share_of(Ranks* ranks, std::size_t many_rows, const std::vector<std::string>& in_full,
-                    Table& table) {
+RankRows share_of(Ranks* ranks, std::size_t many_rows, const std::vector<std::string>& in_full,
+                  Table& table) {
   RowRange own{0, table.num_rows};
   std::vector<RowRange> have{own};
   if (ranks != nullptr) {
@@ -105,7 +105,7 @@ TableShare share_of(Ranks* ranks, std::size_t many_rows, const std::vector<std::
   const bool is_whole = std::ranges::count(have, RowRange{0, have.front().end}) ==
                         static_cast<std::ptrdiff_t>(have.size());
   const std::uint64_t num_rows = have.back().end;
-  TableShare share = whole_table(num_rows);
+  RankRows share = whole_table(num_rows);
   if (num_rows < many_rows && is_whole) return share;
   if (ranks == nullptr) return share;
   const auto [first, last] = rows_of_rank(*ranks, num_rows);
@@ -137,11 +137,11 @@ Table borrowed(const Table& table) {
     view.columns.push_back({.name = column.name,
                             .type = column.type,
                             .borrowed = column.values(),
-                            .words = column.words,
+                            .categories = column.categories,
                             .missing = column.missing,
                             .not_missing = column.not_missing,
                             .borrowed_exact = column.doubles(),
-                            .borrowed_codes = column.word_codes()});
+                            .borrowed_codes = column.category_codes()});
   }
   return view;
 }

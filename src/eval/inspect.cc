@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Printers of an Anatomy: a page for people, JSON for programs.
-#include "espalier/report.h"
+#include "espalier/inspect.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,8 +25,8 @@ std::vector<float> list(std::span<const float> values) { return {values.begin(),
 
 Json to_json(const Curve& curve, const LayerAnatomy& layer) {
   Json json = {{"wire", layer.inputs[curve.wire].name}, {"rises", curve.rises}};
-  if (!curve.words.empty())
-    json["words"] = std::vector<std::string>(curve.words.begin(), curve.words.end());
+  if (!curve.categories.empty())
+    json["words"] = std::vector<std::string>(curve.categories.begin(), curve.categories.end());
   if (curve.missing) json["missing"] = *curve.missing;
   if (!curve.inputs.empty()) json["inputs"] = curve.inputs;
   json["outputs"] = curve.outputs;
@@ -120,7 +120,7 @@ Json to_json(const Feature& feature) {
   Json json = {{"name", feature.name},
                {"kind", to_word(feature.kind)},
                {"monotonicity", to_word(feature.monotonicity)}};
-  if (!feature.words.empty()) json["words"] = feature.words;
+  if (!feature.categories.empty()) json["words"] = feature.categories;
   if (feature.kind != FeatureKind::category) {
     json["keypoints"] = feature.keypoints.size();
     json["learns_missing"] = feature.learns_missing;
@@ -169,7 +169,8 @@ void append_pairs(const Model& model, std::string& out) {
   }
 }
 
-// What the prediction never does when a feature rises, or those of some classes: "a falls, b rises".
+// What the prediction never does when a feature rises, or those of some classes: "a falls, b
+// rises".
 std::string promise_text(const Schema& schema, const Feature& feature) {
   if (feature.monotonicity == Monotonicity::none) return "free";
   std::string text;
@@ -189,7 +190,7 @@ void append_features(const Schema& schema, std::string& out) {
   out += fmt::format("\n{:<28} {:<10} {:<12} {}\n", "feature", "kind", "prediction", "values");
   for (const Feature& feature : schema.features) {
     const std::string values = feature.kind == FeatureKind::category
-                                   ? fmt::format("{} categories", feature.words.size())
+                                   ? fmt::format("{} categories", feature.categories.size())
                                    : fmt::format("{} keypoints{}", feature.keypoints.size(),
                                                  feature.learns_missing ? ", missing learned" : "");
     out += fmt::format("{:<28} {:<10} {:<12} {}\n", escape_controls(feature.name),
@@ -214,8 +215,8 @@ std::string curve_text(const Curve& curve, std::size_t most) {
   const std::size_t n = curve.outputs.size(), shown = std::min(n, most);
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t k = shown > 1 ? i * (n - 1) / (shown - 1) : 0;
-    const std::string in = curve.words.empty() ? fmt::format("{:.6g}", curve.inputs[k])
-                                               : escape_controls(curve.words[k]);
+    const std::string in = curve.categories.empty() ? fmt::format("{:.6g}", curve.inputs[k])
+                                                    : escape_controls(curve.categories[k]);
     text += fmt::format("{}{} -> {:.3f}", i > 0 ? ", " : "", in.empty() ? "(missing)" : in,
                         curve.outputs[k]);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "table/table_share.h"
+#include "table/rank_rows.h"
 
 #include "espalier/ranks.h"
 
@@ -20,7 +20,7 @@ std::pair<std::uint64_t, std::uint64_t> rows_of_rank(const Ranks& ranks, std::ui
   return {begin_of_part(parts.first, num_rows), begin_of_part(parts.last, num_rows)};
 }
 
-TableShare whole_table(std::uint64_t num_rows) {
+RankRows whole_table(std::uint64_t num_rows) {
   return {.rows = {0, num_rows},
           .gather = [](std::string_view own) { return std::vector{std::string(own)}; }};
 }

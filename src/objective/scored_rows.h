@@ -12,19 +12,19 @@
 namespace espalier {
 
 // One row: its label, its scores, and what it weighs.
-struct JudgedRow {
+struct ScoredRow {
   double label;
   const float* scores;
   double weight;
   double exposure;
 };
 
-struct Judged {
+struct ScoredView {
   const Label& label;
-  const JudgedRows& rows;
+  const ScoredRows& rows;
 
   std::size_t size() const { return rows.labels.size(); }
-  JudgedRow operator[](std::size_t i) const {
+  ScoredRow operator[](std::size_t i) const {
     return {rows.labels[i], rows.scores.data() + i * label.num_scores(),
             rows.weights.empty() ? 1.0 : rows.weights[i],
             rows.exposures.empty() ? 1.0 : rows.exposures[i]};
@@ -33,10 +33,10 @@ struct Judged {
 
 // sum_i w_i loss(row_i) / sum_i w_i; NaN (0 / 0) without any weight.
 template <class Loss>
-double weighted_mean(const Judged& rows, const Loss& loss) {
+double weighted_mean(const ScoredView& rows, const Loss& loss) {
   double sum = 0, total = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const JudgedRow row = rows[i];
+    const ScoredRow row = rows[i];
     sum += row.weight * loss(row);
     total += row.weight;
   }
@@ -51,7 +51,7 @@ struct Tie {
 
 // In the order of the scores, of labels with one; empty if one of them is NaN.
 template <class Share>
-std::vector<Tie> ties_of(const Judged& rows, const Share& share_of) {
+std::vector<Tie> ties_of(const ScoredView& rows, const Share& share_of) {
   struct Scored {
     float score;
     Tie share;

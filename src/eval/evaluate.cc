@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "eval/judge.h"
+#include "eval/evaluate.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 
 namespace espalier {
 
-std::vector<MetricValue> judge(const Model& model, const Dataset& data, ThreadPool& pool) {
+std::vector<MetricValue> evaluate(const Model& model, const Dataset& data, ThreadPool& pool) {
   return all_metrics(model.schema().label, data, scores(Predictor(model), data, pool));
 }
 
@@ -27,7 +27,7 @@ Evaluation evaluate(const Model& model, const Table& table) {
   ThreadPool pool(0);
   return {.rows = rows.size(),
           .rows_unlabelled = table.num_rows - rows.size(),
-          .metrics = judge(model, encode_labelled(model.schema(), table, rows), pool)};
+          .metrics = evaluate(model, encode_labelled(model.schema(), table, rows), pool)};
 }
 
 }  // namespace espalier

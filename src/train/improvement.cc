@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "train/held_out.h"
+#include "train/improvement.h"
 
 #include <algorithm>
 #include <cmath>

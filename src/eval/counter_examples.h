@@ -19,7 +19,7 @@
 
 namespace espalier {
 
-struct HuntResult {
+struct CounterExamples {
   std::size_t pairs = 0;
   std::size_t violations = 0;
   std::size_t crossings = 0;   // rows whose levels are not in their order
@@ -34,15 +34,17 @@ struct HuntResult {
 using RowFunction = std::function<void(std::span<const float> rows, std::span<float> out)>;
 
 /// Tries so many pairs; none if no feature is monotone and the label has no levels. A pair is a
-/// violation if one of its numbers falls, a row if its levels cross. Where `directions` is not empty,
-/// it says of each number whether it may not fall (1), may not rise (-1) or may do as it likes (0).
-/// Each of `thresholds` is stepped across once, from just below it onto it and then just above it; if
-/// that takes more than half of the pairs, as many are as half of the pairs allow.
-/// make() gives a function of its own to each task. What is tried depends on the seed and not on the
-/// pool. progress(pairs so far) comes from the calling thread.
-HuntResult hunt(const Schema& schema, const std::function<RowFunction()>& make, std::size_t pairs,
-                Random random, ThreadPool& pool,
-                const std::function<void(std::size_t)>& progress = {},
-                const std::vector<int>& directions = {}, const TreeThresholds& thresholds = {});
+/// violation if one of its numbers falls, a row if its levels cross. Where `directions` is not
+/// empty, it says of each number whether it may not fall (1), may not rise (-1) or may do as it
+/// likes (0). Each of `thresholds` is stepped across once, from just below it onto it and then just
+/// above it; if that takes more than half of the pairs, as many are as half of the pairs allow.
+/// make() gives a function of its own to each task. What is tried depends on the seed and not on
+/// the pool. progress(pairs so far) comes from the calling thread.
+CounterExamples find_counter_examples(const Schema& schema,
+                                      const std::function<RowFunction()>& make, std::size_t pairs,
+                                      Random random, ThreadPool& pool,
+                                      const std::function<void(std::size_t)>& progress = {},
+                                      const std::vector<int>& directions = {},
+                                      const TreeThresholds& thresholds = {});
 
 }  // namespace espalier
