@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model laid open: what it promises and what each layer of each network holds, as typed values.
-// Whatever shows or exports a model reads this.
+// The parameters of a model as typed values: its promises, and the contents of each layer of each
+// network. `inspect`, the report page and the Python package read an Anatomy.
 //
 //   const espalier::Anatomy opened = espalier::anatomy(model);
 //   for (const espalier::LayerAnatomy& layer : opened.networks[0].layers) {
@@ -21,38 +21,39 @@
 
 namespace espalier {
 
-/// What one wire between two layers carries.
+/// One wire between two layers.
 struct NamedWire {
-  /// That of the feature whose value it carries, also after calibration; "4.7" is output 7 of layer
-  /// 4, layers counted from 1, outputs from 0.
+  /// The name of the feature whose value the wire carries, before or after calibration. "4.7" is
+  /// output 7 of layer 4; layers count from 1, outputs from 0.
   std::string name;
-  bool monotone = false;  ///< it never falls with what must raise the prediction
-  /// Of schema().features, if the wire carries its cells as the table has them.
+  bool monotone = false;  ///< increases with the features that must raise the prediction
+  /// The feature whose raw values the wire carries, else null. Points into schema().features.
   const Feature* feature = nullptr;
-  /// Of schema().pairs, if the wire carries its number; its name is then "first*second".
+  /// The pair of features whose value the wire carries, else null. Points into schema().pairs. The
+  /// name is then "first*second".
   const Pair* pair = nullptr;
 };
 
-/// One calibrator: a curve through (inputs[k], outputs[k]), linear between them and constant
-/// beyond.
+/// One calibrator: the piecewise linear curve through (inputs[k], outputs[k]), constant outside.
 struct Curve {
-  std::size_t wire = 0;  ///< of the layer's inputs
-  /// It must rise, as the wires are turned: the outputs of a decreasing feature fall.
+  std::size_t wire = 0;  ///< index among the layer's inputs
+  /// Whether the calibrator must be increasing inside the network. The outputs of a decreasing
+  /// feature then decrease in units of the feature.
   bool rises = false;
-  /// Strictly increasing: of a feature in units of the table, else of the wire; of a pair its
-  /// codes. Empty for a category.
+  /// Keypoints, strictly increasing: in units of the feature, of the wire, or codes of a pair.
+  /// Empty for a categorical feature.
   std::vector<float> inputs;
-  /// What stands at each output, of an ordered feature or a category; else empty.
+  /// The category of each output, for ordered and categorical features; else empty.
   std::span<const std::string> categories;
   std::vector<float> outputs;
-  std::optional<float> missing;  ///< the output of a missing cell, if one was learned
+  std::optional<float> missing;  ///< the output for a missing value, if training learned one
 };
 
-/// What a pair with a monotone column passes: a table over both, linear between its vertices. Along
-/// a decreasing feature it counts from the largest value, so that it rises.
+/// The table of a pair with a constrained feature, linear between its vertices. Along a decreasing
+/// feature the vertices count from the largest value, so that the table increases.
 struct PairTable {
-  std::size_t wire = 0;           ///< of the layer's inputs, whose `pair` has the vertices
-  bool rises[2] = {};             ///< whether it must rise along the first and the second feature
+  std::size_t wire = 0;           ///< index among the layer's inputs; its `pair` has the vertices
+  bool rises[2] = {};             ///< whether the table must increase along each feature
   std::span<const float> values;  ///< [vertices of first][vertices of second]
 };
 
@@ -61,12 +62,12 @@ struct CalibratorParts {
   std::vector<PairTable> tables;
 };
 
-/// What a linear embedding gives to one input: to a number its weights, to a category a row of
-/// weights for each of its words.
+/// The weights of one input of a linear embedding: one row for a number, one row per category for a
+/// categorical feature.
 struct InputWeights {
   std::size_t first_output = 0;
   std::size_t num_outputs = 0;
-  std::span<const float> weights;  ///< [1 or the words][num_outputs]
+  std::span<const float> weights;  ///< [1 or categories][num_outputs]
 };
 
 struct EmbeddingParts {
@@ -76,10 +77,10 @@ struct EmbeddingParts {
 
 /// The table of one lattice.
 struct LatticeTable {
-  std::size_t first_wire = 0;      ///< its wires are first_wire, first_wire + 1, ... of the layer
-  std::vector<std::size_t> sizes;  ///< vertices along each of its wires
-  std::vector<bool> rises;         ///< whether it must rise along each
-  /// Neighbours along the first wire lie side by side: [sizes[last]]...[sizes[1]][sizes[0]].
+  std::size_t first_wire = 0;      ///< the lattice reads first_wire, first_wire + 1, ...
+  std::vector<std::size_t> sizes;  ///< vertices along each wire
+  std::vector<bool> rises;         ///< whether the lattice must increase along each wire
+  /// [sizes[last]]...[sizes[1]][sizes[0]]: neighbors along the first wire are adjacent.
   std::span<const float> vertices;
 };
 
@@ -102,8 +103,8 @@ struct MinMaxParts {
 
 struct ReluParts {};
 
-/// Questions and leaves, as one reads them: the questions of `nodes` ask for wires of the layer,
-/// and the leaves of `nodes` have these values, in turn.
+/// One tree in depth-first order. Splits in `nodes` test wires of the layer; `leaves` has the
+/// values of the leaves in `nodes`, in order.
 struct TreeTable {
   std::span<const TreeNode> nodes;
   std::span<const float> leaves;
@@ -114,7 +115,7 @@ struct TreeParts {
 };
 
 struct LayerAnatomy {
-  std::string name;  ///< as the grammar writes it, a list of wires or trees left out: "lat(70x5)"
+  std::string name;  ///< short_name of its LayerSpec: "lat(70x5)"
   std::vector<NamedWire> inputs;
   std::size_t num_outputs = 0;
   std::size_t num_monotone_outputs = 0;
@@ -129,17 +130,17 @@ struct NetworkAnatomy {
   std::size_t num_scores = 0;  ///< outputs of the last layer
 };
 
-/// That the prediction never falls, or never rises, with a feature: to the last bit.
+/// The prediction never decreases, or never increases, in a feature: to the last bit.
 struct Promise {
-  std::size_t feature = 0;  ///< of schema().features
+  std::size_t feature = 0;  ///< index into schema().features
   Monotonicity direction = Monotonicity::none;
 };
 
-/// Spans and pointers lead into the model, which this keeps alive.
+/// Spans and pointers point into the model, which an Anatomy keeps alive.
 struct Anatomy {
   Model model;
   std::vector<Promise> promises;
-  std::vector<NetworkAnatomy> networks;  ///< the prediction is that of their mean
+  std::vector<NetworkAnatomy> networks;  ///< the model averages their outputs
 };
 
 Anatomy anatomy(const Model& model);

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grammar of models: a list of layers, each reading the wires that the one before it gives.
+// The architecture grammar: a list of layers. Each layer reads the outputs of the layer before it.
 //
-//   cal(K)  cal(K,lo:hi)   calibrators, one per wire, K keypoints; a range left out is fitted to
-//                          the data
-//   lin(D)  lin(D,split)   linear embedding; D follows from the next layer if left out; see
-//                          Embedding
-//   lin(D,monotone=N)      N of the D outputs are monotone; else their share is that of the inputs
+//   cal(K)  cal(K,lo:hi)   calibrators, one per wire, with K keypoints from lo to hi; without a
+//   range,
+//                          training fits it to the data
+//   lin(D)  lin(D,split)   linear embedding, see Embedding; without D, the next layer sets its size
+//   lin(D,monotone=N)      N of the D outputs are monotone; by default, the same fraction as of the
+//                          inputs
 //   lat(GxS)  lat(GxS,simplex)  lat
-//                          G lattices of S wires each; without a size one lattice of all wires
+//                          G lattices of S wires each; without a size, one lattice of all wires
 //   gather(GxS)  gather(3,1,2)
-//                          which wires go on: G groups of S different ones drawn at random, or
-//                          listed
-//   gather(GxS,crystals)   the groups are searched for by training; only as the first layer
+//                          selects wires: G random groups of S different wires, or a list
+//   gather(GxS,crystals)   training searches for the groups; only as the first layer
 //   sum                    one wire: the sum of all
 //   minmax(GxS)            one wire: the maximum over G groups of the minimum over S wires
 //   relu                   max(x, 0) of each wire
 //   tree(3>0.25,_,1>0.5,_,_)
-//                          trees of questions, each as one reads it: a question, whether wire 3 is
-//                          above 0.25, then what follows where it is not, then what follows where
-//                          it is; _ is a leaf. The next tree begins where one is complete
+//                          trees in depth-first order: the split "wire 3 is above 0.25", then the
+//                          subtree where it is false, then the subtree where it is true; _ is a
+//                          leaf. The next tree begins where a tree is complete
 //
 // A lattice layer is preceded by a seeded random permutation of its wires unless `gather` wired it.
 #pragma once
@@ -39,7 +39,7 @@ struct Words<LayerKind> {
                                               "sum", "minmax", "relu", "tree"};
 };
 
-/// What the rows of a linear embedding read. Non-monotone rows read non-monotone wires only.
+/// Which inputs a row of a linear embedding reads. Non-monotone rows read non-monotone wires only.
 enum class Embedding {
   mixed,  ///< monotone rows read all wires: weights >= 0 on monotone ones, free on the others
   split,  ///< monotone rows read monotone wires only, as in the paper
@@ -57,8 +57,8 @@ struct Words<Interpolation> {
 
 /// How a gather(GxS) chooses its wires.
 enum class Wiring {
-  random,    ///< drawn, all wires about equally often
-  crystals,  ///< searched by training: features that interact share a group
+  random,    ///< at random, all wires about equally often
+  crystals,  ///< by training: features that interact are in the same group
 };
 template <>
 struct Words<Wiring> {
@@ -70,7 +70,7 @@ struct Range {
   float hi;
 };
 
-/// What one reads of a tree: whether a wire lies above a number, or a leaf.
+/// A split, whether a wire is above a number, or a leaf.
 struct TreeNode {
   int wire = -1;  // -1: a leaf
   float above = 0;
@@ -78,13 +78,13 @@ struct TreeNode {
   bool is_leaf() const { return wire < 0; }
 };
 
-/// One layer as written; 0 stands for a size that was left out.
+/// One layer as written; a size of 0 was left out.
 struct LayerSpec {
   LayerKind kind;
   int keypoints = 0;                       // cal
   std::optional<Range> range = {};         // cal
   int outputs = 0;                         // lin
-  int monotone_outputs = 0;                // lin(D,monotone=N); 0: the monotone share of the inputs
+  int monotone_outputs = 0;                // lin(D,monotone=N); 0: the fraction of the inputs
   Embedding embedding = Embedding::mixed;  // lin
   int groups = 0;                          // lat, gather, minmax: G
   int group_size = 0;                      // lat, gather, minmax: S
@@ -98,14 +98,14 @@ struct Architecture {
   std::vector<LayerSpec> layers;
 };
 
-/// Reads layers. Throws Error (argument) that names the layer and what was wanted.
+/// Parses layers. Throws Error (argument) that names the layer and the expected form.
 Architecture parse_architecture(std::string_view text);
 
-/// Writes layers so that parse_architecture reads them back.
+/// The text that parse_architecture reads back.
 std::string to_string(const LayerSpec& layer);
 std::string to_string(const Architecture& architecture);
 
-/// The layer without the wires that it lists and the trees it is made of: "gather", "lat(70x5)".
+/// The layer without lists of wires and trees: "gather", "lat(70x5)".
 std::string short_name(const LayerSpec& layer);
 
 }  // namespace espalier

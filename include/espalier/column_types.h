@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For makers of tables other than read_csv: what words mean in a column, so that a model reads the
-// same cells alike wherever they come from.
+// For code that fills a Table without read_csv: which texts mean "missing" and which columns are
+// numeric. With these functions a model reads the same values from every source.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace espalier {
 
-/// The numbers among the words that mean "missing" in a column.
+/// The numbers among the values that mean "missing" in a column.
 std::vector<double> missing_numbers(const std::vector<std::string>& missing);
 
-/// Makes a column of words the number column that read_csv makes of the same cells; a number column
-/// stays as it is, as does a table without that column. Throws Error (data) for a word that is not
+/// Converts a categorical column into the numeric column that read_csv reads from the same values.
+/// Does nothing for a numeric column or an absent one. Throws Error (data) for a value that is not
 /// a number.
 void read_as_numbers(Table& table, const std::string& column);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that are larger than memory: their columns are files that are mapped.
+// Tables that are larger than memory: their columns are memory-mapped files.
 //
 //   espalier::DiskTableWriter writer("trades", {"/scratch"});
 //   while (espalier::Table piece = next_rows(); piece.num_rows > 0) writer.add(piece);
@@ -14,31 +14,31 @@
 
 namespace espalier {
 
-/// Where a table on disk lies.
+/// The folder of a table on disk.
 struct DiskFolder {
-  std::string path;    ///< a folder, which must exist
-  bool keeps = false;  ///< for later runs; else nothing is left when the table is gone
+  std::string path;    ///< an existing folder
+  bool keeps = false;  ///< keep the table for later runs; else it is deleted with the Table
 };
 
-/// Makes a table of pieces of rows, in memory that does not grow with them. Any number of threads
-/// and processes may share a folder.
+/// Writes a table piece by piece. Memory does not grow with the number of rows. Any number of
+/// threads and processes may share a folder.
 class DiskTableWriter {
  public:
-  /// `name` is that of the table. A folder that keeps it keeps it under that name, for
-  /// find_disk_table with the same `source`, which says what the rows are. A folder whose path is
-  /// empty stands for memory. Throws Error (file).
+  /// `name` is the name of the table, under which a folder keeps it. `source` describes the rows;
+  /// find_disk_table returns the table only for the same source. An empty folder path means memory.
+  /// Throws Error (file).
   DiskTableWriter(std::string name, DiskFolder to, std::string source = {});
   ~DiskTableWriter();
   DiskTableWriter(const DiskTableWriter&) = delete;
   DiskTableWriter& operator=(const DiskTableWriter&) = delete;
 
-  /// The next rows. Columns and types are those of the first piece; each piece numbers its words by
-  /// itself. Throws Error (data) for other columns, and Error (file) if the folder cannot be
+  /// Adds rows. All pieces have the columns and types of the first piece; each has its own category
+  /// codes. Throws Error (data) for other columns, and Error (file) if the folder cannot be
   /// written.
   void add(const Table& piece);
 
-  /// The table of all rows; nothing may be added behind them. A writer that goes without it leaves
-  /// nothing. Throws Error (file).
+  /// Returns the table of all rows. Call it once, after the last add(). A writer that is destroyed
+  /// without it leaves no files. Throws Error (file).
   Table finish();
 
  private:
@@ -46,8 +46,8 @@ class DiskTableWriter {
   std::unique_ptr<State> state_;
 };
 
-/// The table that an earlier run kept under this name, if it is of the same source, of this version
-/// of the library, and whole.
+/// The table that an earlier run kept under this name, if it is complete, has the same source and
+/// was written by this version of the library.
 std::optional<Table> find_disk_table(const std::string& name, const std::string& folder,
                                      const std::string& source);
 

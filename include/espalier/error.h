@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception type of the library.
+// The exception type of the library.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@ namespace espalier {
 
 enum class ErrorKind {
   argument,     ///< an option or a function argument is wrong
-  data,         ///< a table has something that cannot be used
+  data,         ///< a dataset has values that cannot be used
   file,         ///< a file cannot be opened, read or written
-  format,       ///< a model or configuration file is damaged or not one of ours
-  unsupported,  ///< asked for something this version cannot do
-  diverged,     ///< training left the finite numbers in its first epoch
-  stopped,      ///< a stop was asked for before there was anything to hand out
+  format,       ///< a model or configuration file is damaged or not an Espalier file
+  unsupported,  ///< this version does not support the request
+  diverged,     ///< training produced infinite or NaN numbers in its first epoch
+  stopped,      ///< a stop was requested before there was a result
 };
 
-/// Everything the library throws on purpose. The message names place, thing, found and wanted:
-/// `adult.csv:17: column 'age': 'abc' is not a number`. One that is longer than a few pages,
-/// because a name in it is, loses its middle.
+/// The library throws only this type on purpose. The message has the place, the problem and the
+/// fix: `adult.csv:17: column 'age': 'abc' is not a number`. The middle of a message of more than
+/// 4,000 bytes is cut out.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything: deep lattice networks that rise with the inputs that must raise them.
+// Includes all public headers.
 #pragma once
 
 #include "espalier/anatomy.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a score is what it is: its difference from that of a baseline row, shared among the columns;
-// how much the columns matter over many rows; and the curve of one column.
+// Explanations: baseline Shapley values of the features of a row, feature importance over many
+// rows, and partial dependence curves.
 //
 //   espalier::Predictor predictor(model);
 //   const std::vector<float> rows = predictor.rows(table);
 //   const auto why = espalier::explain(predictor, rows, espalier::baseline_row(model));
 //   for (std::size_t f : espalier::top_columns(why.shares_of(0), 4)) ...
 //
-// docs/explain.md has the formulas and the proof that a value of a monotone column which lowers the
-// score never gets a larger share.
+// docs/explain.md has the formulas, and the proof that a worse value of a constrained feature never
+// gets a better Shapley value.
 #pragma once
 
 #include <cstddef>
@@ -25,52 +25,51 @@
 
 namespace espalier {
 
-/// The cells of a row that stands for nobody in particular, one for each feature as Predictor reads
-/// them: the training medians of numbers and ordered words, and the words of the largest training
-/// weight. Models of every format record them.
+/// A typical row as the Predictor reads it: the training medians of numeric and ordered features,
+/// and the categories with the largest training weight.
 std::vector<float> baseline_row(const Model& model);
 
-/// The same of the rows of a table: the lower median of the cells that are not missing, the most
-/// frequent word, of several the first one in the model; of one row its own cells. Exposure and
-/// offset need not be there. Throws Error (data) if a feature is absent or of another type, or the
-/// table has no rows.
+/// A typical row of a table: the lower median of the values that are not missing, and the most
+/// frequent category (the first one in the model, if there are several). For a table of one row,
+/// that row. Exposure and offset may be absent. Throws Error (data) if a feature is absent or has
+/// another type, or if the table has no rows.
 std::vector<float> baseline_row(const Model& model, const Table& table);
 
-/// A cell as a table has it: a number with its fewest digits, or the word; "" if it is missing,
-/// "(unseen)" for a word that training never saw.
+/// A value as text: a number with the fewest digits, or the category; "" for a missing value,
+/// "(unseen)" for an unseen category.
 std::string cell_text(const Feature& feature, float cell);
 
 struct ExplainOptions {
-  /// Which of output_names(label) is explained, by its score. Empty: of quantiles and grades the
-  /// middle one (of two the second), of classes for each row the most probable one. The score of a
-  /// class is the logarithm of its odds against all others.
+  /// The output whose score is explained: one of output_names(label). Empty: the middle quantile or
+  /// grade (the second of two), or for each row the most probable class. The score of a class is
+  /// the log-odds against all others.
   std::string output = {};
-  /// Up to so many columns whose cells differ from the baseline the shares of a row are exact, at a
-  /// cost of two to that power; beyond they are means over permutations. At most 20.
+  /// Shapley values are exact for rows that differ from the baseline in at most this many features,
+  /// at a cost of 2^features predictions. Other rows use permutations. At most 20.
   int exact_columns = 16;
-  /// In pairs, each with its reverse; an odd number counts as one more. The same ones for all rows.
-  /// At least 4. 0 chooses: 128 for a row with up to 100 columns that differ from the baseline;
-  /// with n columns 12,800 / n, so that the time grows with n and not with its square.
+  /// The number of sampled permutations, at least 4, the same for all rows. They come in pairs,
+  /// each with its reverse, so an odd number is rounded up. 0: 128 for a row that differs from the
+  /// baseline in up to 100 features, and 12,800 / n for n features, so that the time grows linearly
+  /// in n.
   int permutations = 0;
-  std::uint64_t seed = 1;  ///< draws the permutations
+  std::uint64_t seed = 1;  ///< of the permutations
   int threads = 0;         ///< 0 uses all cores; the result does not depend on it
-  /// Gets the rows done so far, from the calling thread; an exception that it throws leaves
-  /// explain().
+  /// Called from the calling thread with the number of rows done. Its exceptions pass through.
   std::function<void(std::size_t)> progress = {};
 };
 
-/// Scores and their shares: score = baseline + the sum of the shares of the row, but for the
+/// Scores and Shapley values: score = baseline + the sum of the Shapley values of the row, up to
 /// rounding of doubles.
 struct Explanation {
   std::size_t num_rows = 0;
   std::size_t num_columns = 0;       ///< the features of the model
-  std::vector<std::size_t> outputs;  ///< of each row, which of output_names(label) is explained
-  std::vector<float> scores;         ///< of each row
-  /// What the baseline scores. Exposures do not change a score, and the offset of a row belongs to
-  /// its baseline too, so neither gets a share.
+  std::vector<std::size_t> outputs;  ///< per row: index of output_names(label)
+  std::vector<float> scores;         ///< per row
+  /// The score of the baseline, per row, including the offset of the row. Exposure and offset have
+  /// no Shapley values.
   std::vector<float> baselines;
-  std::vector<double> shares;  ///< [num_rows][num_columns]
-  std::vector<double> errors;  ///< the standard error of each share; 0 where it is exact
+  std::vector<double> shares;  ///< Shapley values, [num_rows][num_columns]
+  std::vector<double> errors;  ///< their standard errors; 0 for exact values
 
   std::span<const double> shares_of(std::size_t row) const {
     return std::span(shares).subspan(row * num_columns, num_columns);
@@ -80,13 +79,13 @@ struct Explanation {
   }
 };
 
-/// Explains rows of predictor.num_cells() cells by baseline Shapley values. A column whose cell
-/// counts the same as the baseline's has the share 0. Throws Error (argument) for sizes that do not
-/// fit, options out of range or an unknown output.
+/// Explains rows of predictor.num_cells() values by baseline Shapley values. A feature with the
+/// same value as the baseline gets 0. Throws Error (argument) for wrong sizes, options out of range
+/// or an unknown output.
 Explanation explain(const Predictor& predictor, std::span<const float> rows,
                     std::span<const float> baseline, const ExplainOptions& options = {});
 
-/// Which side of the score is bad for whom the row is about.
+/// Which direction of the score is adverse for the person whom the row describes.
 enum class Adverse { either, higher, lower };
 
 template <>
@@ -94,26 +93,26 @@ struct Words<Adverse> {
   static constexpr std::string_view list[] = {"either", "higher", "lower"};
 };
 
-/// At most `top` columns by their shares, the worst first: higher takes those above 0, lower those
-/// below, either the largest without their signs. Of equal ones the first in the model comes first.
+/// The `top` features with the most adverse Shapley values, the worst first. `higher` considers
+/// values above 0, `lower` values below 0, `either` absolute values. Ties keep the order of the
+/// model.
 std::vector<std::size_t> top_columns(std::span<const double> shares, std::size_t top,
                                      Adverse adverse = Adverse::either);
 
 struct ImportanceOptions {
-  Metric metric = Metric::automatic;  ///< whose loss is measured: that which chooses epochs
-  int repeats = 5;                    ///< times that each column is shuffled, at least 1
-  std::size_t shared_rows = 1000;     ///< rows drawn for the shares, at most all; 0: no shares
-  std::vector<float> baseline = {};   ///< of the shares; empty: baseline_row(model)
+  Metric metric = Metric::automatic;  ///< automatic: the validation metric of training
+  int repeats = 5;                    ///< how often each feature is shuffled, at least 1
+  std::size_t shared_rows = 1000;     ///< rows sampled for Shapley values; 0: no Shapley values
+  std::vector<float> baseline = {};   ///< of the Shapley values; empty: baseline_row(model)
   int exact_columns = 12;             ///< as in ExplainOptions
-  int permutations = 0;               ///< as in ExplainOptions, with 32 in the place of 128
-  /// Rows drawn to shuffle columns among, at most all. 0 chooses: all for up to 100 columns; with n
-  /// columns 100 / n of them, so that the time grows with n and not with its square, but at least
-  /// 200.
+  int permutations = 0;               ///< as in ExplainOptions, with 32 instead of 128
+  /// Rows sampled for shuffling. 0: all rows for up to 100 features, and 100 / n of the rows for n
+  /// features, at least 200, so that the time grows linearly in n.
   std::size_t shuffled_rows = 0;
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0 uses all cores; the result does not depend on it
-  /// Gets a share of the work from 0 to 1, from the calling thread; an exception that it throws
-  /// leaves importance().
+  /// Called from the calling thread with the fraction of the work done. Its exceptions pass
+  /// through.
   std::function<void(double)> progress = {};
 };
 
@@ -123,53 +122,54 @@ struct Spread {
   double deviation = 0;  ///< the standard deviation; 0 of one number
 };
 
-/// What a column is worth.
+/// The importance of one feature.
 struct ColumnImportance {
   std::string column;
-  /// How much worse the metric becomes when the cells of the column are shuffled among the rows,
-  /// over the repeats; NaN without labels.
+  /// The loss in the metric when the feature is shuffled among the rows, over the repeats; NaN
+  /// without labels.
   Spread loss;
-  /// How far the score then moves, over the repeats: the mean over rows and outputs.
+  /// How far the score moves when the feature is shuffled, over the repeats: the mean over rows and
+  /// outputs.
   Spread move;
-  /// The size of the column's share of the score, over rows: the mean over outputs. NaN if no
-  /// shares were asked for.
+  /// The absolute Shapley value, over rows: the mean over outputs. NaN without Shapley values.
   Spread share;
 };
 
 struct Importance {
-  std::size_t rows = 0;         ///< that were shuffled; they have a label, if the table has it
-  std::size_t shared_rows = 0;  ///< whose shares were computed
-  Metric metric = Metric::automatic;  ///< automatic without labels
-  double value = 0;  ///< of the metric before any column is shuffled; NaN without labels
-  std::vector<ColumnImportance> columns;  ///< as the features of the model
+  std::size_t rows = 0;         ///< shuffled rows: those with a label, if the table has labels
+  std::size_t shared_rows = 0;  ///< rows with Shapley values
+  Metric metric = Metric::automatic;      ///< automatic without labels
+  double value = 0;                       ///< the metric before shuffling; NaN without labels
+  std::vector<ColumnImportance> columns;  ///< in the order of the features of the model
 };
 
-/// Evaluates the columns of a model by the rows of a table, weighted if the table has the weight
-/// that the model was trained with, and its label. Throws Error (data) as evaluate does, Error
-/// (argument) for options out of range.
+/// Measures the importance of the features on a table, weighted if the table has labels and the
+/// weight column of training. Throws Error (data) as evaluate does, and Error (argument) for
+/// options out of range.
 Importance importance(const Model& model, const Table& table,
                       const ImportanceOptions& options = {});
 
 struct DependenceOptions {
   Output output = Output::prediction;
-  std::size_t which = 0;    ///< of output_names(label)
-  std::size_t points = 40;  ///< of a number
-  std::size_t rows = 1000;  ///< at most, spread evenly over those given
+  std::size_t which = 0;    ///< index of output_names(label)
+  std::size_t points = 40;  ///< points of a numeric feature
+  std::size_t rows = 1000;  ///< maximum number of rows, sampled evenly
   int threads = 0;
 };
 
-/// What becomes of rows while one of their cells is moved.
+/// The predictions of rows as functions of one feature.
 struct Dependence {
-  /// Where it is moved to: of a number over the range of its keypoints, rising, these among them if
-  /// they are no more than the points; of words each; then NaN, missing, if training had it.
+  /// The values of the feature. For a number: increasing values over the range of the keypoints,
+  /// including the keypoints if there are at most `points`. Else all categories. Then NaN for
+  /// missing, if training had missing values.
   std::vector<float> cells;
-  std::vector<double> mean;   ///< over the rows, for each cell: the partial dependence
-  std::vector<float> low;     ///< a tenth of the rows lies below
+  std::vector<double> mean;   ///< partial dependence: the mean over the rows, per value
+  std::vector<float> low;     ///< the 10 % quantile
   std::vector<float> middle;  ///< the median
-  std::vector<float> high;    ///< a tenth lies above
+  std::vector<float> high;    ///< the 90 % quantile
 };
 
-/// Throws Error (argument) for a feature or output that is not there, or no rows.
+/// Throws Error (argument) for an unknown feature or output, or without rows.
 Dependence partial_dependence(const Predictor& predictor, std::span<const float> rows,
                               std::size_t feature, const DependenceOptions& options = {});
 

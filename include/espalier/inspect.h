@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model laid open: architecture, wiring, parameters per layer, calibrator tables, what is
-// monotone in what.
+// The text of `espalier inspect`: architecture, wiring, constraints and parameters of a model.
 #pragma once
 
 #include <string>
@@ -10,10 +9,10 @@ namespace espalier {
 
 class Model;
 
-/// For people: a page of text without control characters but its line breaks.
+/// A summary as text, without control characters except line breaks.
 std::string inspect_text(const Model& model);
 
-/// For programs: the same and every number, as JSON text.
+/// All of it and every number, as JSON text.
 std::string inspect_json(const Model& model);
 
 }  // namespace espalier

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON: what options, results and the heads of model files are written in.
+// JSON values, for options, results and the headers of model files.
 #pragma once
 
 #include <concepts>
@@ -17,15 +17,15 @@
 
 namespace espalier {
 
-/// A value is not of the kind that was asked for, or lacks the member.
+/// A value has the wrong kind or lacks a member.
 class JsonError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A value of JSON. Objects keep the order in which members were added, so that what is read and
-/// written again keeps its bytes. A list in braces is an object if all of it are pairs that begin
-/// with a string, else an array: `Json{{"rows", 5}, {"names", {"a", "b", "c"}}}`.
+/// A JSON value. Objects keep the order of their members, so that reading and writing keeps the
+/// bytes. A braced list is an object if all its elements are pairs that begin with a string, else
+/// an array: `Json{{"rows", 5}, {"names", {"a", "b", "c"}}}`.
 class Json {
  public:
   struct Member;
@@ -41,7 +41,7 @@ class Json {
 
   Json(std::nullptr_t) noexcept : Json() {}
   Json(bool value);
-  Json(double value);  ///< what is not finite is written as null
+  Json(double value);  ///< infinities and NaN are written as null
   Json(float value) : Json(static_cast<double>(value)) {}
   template <std::signed_integral T>
   Json(T value) : Json(Whole{static_cast<std::uint64_t>(value), value < 0}) {}
@@ -58,66 +58,67 @@ class Json {
 
   static Json array(std::initializer_list<Json> list = {});
   static Json object();
-  /// A float, written in the fewest digits that read back as that float.
+  /// A float, written with the fewest digits that read back to the same float.
   static Json single(float value);
 
   static constexpr int kMaxDepth = 64;
   static constexpr int kMaxKeys = 4096;
 
-  /// Reads JSON text of at most kMaxDepth levels, since copying and writing recurse, with at most
-  /// kMaxKeys keys per object, since finding one takes a walk over all, none of them twice. Throws
-  /// Error (kind) that begins with `place` for anything else; text that is not UTF-8 and numbers
-  /// beyond double are no JSON.
+  /// Parses JSON text. Throws Error (kind) that begins with `place` for invalid JSON, text that is
+  /// not UTF-8, numbers outside the range of double, duplicate keys, more than kMaxDepth levels
+  /// (copying and writing recurse) and more than kMaxKeys keys per object (lookups are linear).
   static Json parse(std::string_view text, const std::string& place = "JSON",
                     ErrorKind kind = ErrorKind::format);
 
-  /// The text, on one line or with so many spaces a level; bytes that are not UTF-8 become U+FFFD.
+  /// The text on one line, or with `indent` spaces per level. Bytes that are not UTF-8 become
+  /// U+FFFD.
   std::string dump(int indent = -1) const;
 
   bool is_null() const noexcept;
   bool is_boolean() const noexcept;
   bool is_number() const noexcept;
-  bool is_whole() const noexcept;  ///< a number without a fraction, however it is written
+  bool is_whole() const noexcept;  ///< a number without a fraction, such as 3 or 3.0
   bool is_string() const noexcept;
   bool is_array() const noexcept;
   bool is_object() const noexcept;
 
   /// The value as a bool, a number, a string, or a vector of strings or doubles. Throws JsonError
-  /// for another kind and for a number that the type does not hold.
+  /// if the value has another kind or is outside the range of the type.
   template <class T>
   T get() const;
-  const std::string& string() const;  ///< throws JsonError if it is none
+  const std::string& string() const;  ///< throws JsonError for another kind
 
-  /// Elements of an array or members of an object; 0 for all else.
+  /// The number of elements of an array or members of an object, else 0.
   std::size_t size() const noexcept;
   bool empty() const noexcept { return size() == 0; }
 
-  /// The elements of an array. Throw JsonError for another kind and beyond the last.
+  /// The elements of an array. They throw JsonError for another kind and beyond the last element.
   const Json* begin() const;
   const Json* end() const;
   Json* begin();
   Json* end();
   const Json& operator[](std::size_t i) const;
   Json& operator[](std::size_t i);
-  /// Null becomes an array.
+  /// Appends to an array; null becomes an array.
   void push_back(Json value);
 
-  /// The members of an object. Throw JsonError for another kind.
+  /// The members of an object. They throw JsonError for another kind.
   const Object& members() const;
-  const Json* find(std::string_view name) const;  ///< null if it is not there
+  const Json* find(std::string_view name) const;  ///< null if there is no such member
   bool contains(std::string_view name) const { return find(name) != nullptr; }
-  const Json& at(std::string_view name) const;  ///< throws JsonError if it is not there
+  const Json& at(std::string_view name) const;  ///< throws JsonError if there is no such member
   const Json& operator[](std::string_view name) const { return at(name); }
-  /// Added if it is not there; null becomes an object. References to other members end then.
+  /// Adds the member if it is absent, which invalidates references to other members. Null becomes
+  /// an object.
   Json& operator[](std::string_view name);
   void erase(std::string_view name);
 
-  /// Numbers are equal by value, objects member by member in their order.
+  /// Compares numbers by value, and objects member by member in order.
   friend bool operator==(const Json& a, const Json& b);
   friend std::ostream& operator<<(std::ostream& out, const Json& json);
 
  private:
-  // The magnitude in two's complement, so that every 64-bit number has a place.
+  // Two's complement, so that all signed and unsigned 64-bit numbers fit.
   struct Whole {
     std::uint64_t bits;
     bool negative;

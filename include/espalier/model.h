@@ -22,29 +22,29 @@ struct ModelData;   // internal: networks and encoding
 
 /// What predict returns.
 enum class Output {
-  prediction,  ///< probabilities of classes or of reaching grades; numbers in units of the label
-  score,       ///< before the link: logits, or logs of the number in units of Label::unit
+  prediction,  ///< probabilities of classes or of at least a grade; numbers in units of the label
+  score,       ///< before the link: log-odds, or logs of the number in units of Label::unit
 };
 
-/// What a table is read for.
+/// Which columns of a table to read.
 enum class Reading {
-  features,  ///< to predict for exposure 1: without the column of the exposure
-  rows,      ///< to predict: the columns that the model reads, exposure and offset among them
+  features,  ///< to predict for exposure 1: without the exposure column
+  rows,      ///< to predict: the columns that the model reads, including exposure and offset
   labelled,  ///< to evaluate: also the label, and the weight if the model has one
 };
 
 /// An immutable trained model. Copies share their data and are cheap. Any number of threads may use
-/// one model at the same time.
+/// a model at the same time.
 class Model {
  public:
-  /// Reads a model file. Throws Error (file) if it cannot be read and Error (format) if it is
-  /// damaged, of a newer version, or holds parameters that break an inequality of monotonicity.
+  /// Reads a model file. Throws Error (file) if it cannot be read. Throws Error (format) if it is
+  /// damaged, has a newer version, or violates an inequality of monotonicity.
   static Model load(const std::string& path);
 
-  /// Writes the model file atomically: whatever happens, `path` holds the old file or the new one.
+  /// Writes the model file atomically: `path` always has the old file or the new one.
   void save(const std::string& path) const;
 
-  /// The bytes of the model file, and a model from them. `name` stands for the file in messages;
+  /// Converts to and from the bytes of a model file. Messages use `name` for the file. from_bytes
   /// throws as load does.
   std::string to_bytes() const;
   static Model from_bytes(std::string_view bytes, const std::string& name = "model");
@@ -54,35 +54,34 @@ class Model {
   /// The architecture with all its sizes, in the grammar of architecture.h.
   std::string architecture() const;
 
-  /// Trained numbers, over all members.
+  /// The number of trained parameters of all members.
   std::size_t num_parameters() const noexcept;
 
-  /// Networks that are averaged: 1 unless trained with `ensemble`.
+  /// The number of members that the model averages.
   int num_members() const noexcept;
 
-  /// Numbers that predict gives for each row: one for two classes (the probability of the positive
-  /// one) and for numbers; one for each quantile; for each grade but the lowest the probability to
-  /// reach it; one for each of more classes.
+  /// How many numbers predict returns per row. One for numeric labels and for two classes (the
+  /// probability of the positive class), one per quantile, one per grade but the lowest (the
+  /// probability of at least that grade), and one per class for more classes.
   std::size_t num_scores() const noexcept;
 
-  /// The options the model was trained with and how training went, as JSON text.
+  /// The training options and the history of training, as JSON text.
   const std::string& training_json() const noexcept;
 
-  /// 16 hexadecimal digits that change with any bit of the model.
+  /// A hash of all bits of the model: 16 hexadecimal digits.
   std::string hash() const;
 
-  /// How to read a table to predict; and `base` with what the model needs added: the columns to
-  /// read and their types.
+  /// Options for reading data for this model: the columns to read and their types, added to `base`.
   CsvOptions csv_options() const;
   CsvOptions csv_options(CsvOptions base, Reading reading = Reading::rows) const;
 
-  /// What looks wrong with a table that the model can read: columns of which training saw hardly
-  /// any word, exposures and offsets that training would not take.
+  /// Warnings about a table that the model can read: columns with mostly unseen categories, and
+  /// exposures and offsets that training would reject.
   std::vector<std::string> warnings(const Table& table) const;
 
-  /// num_scores numbers per row, row after row. Columns are found by name; others are ignored.
-  /// Throws Error (data) if a column is absent or of another type; a table without the column of
-  /// the exposure is predicted for exposure 1, which may be any number. `threads` 0 uses all cores.
+  /// Predicts num_scores numbers per row, row after row. Columns are matched by name; others are
+  /// ignored. A table without the exposure column is predicted for exposure 1. `threads` 0 uses all
+  /// cores. Throws Error (data) if a column is absent or has another type.
   std::vector<float> predict(const Table& table, Output output = Output::prediction,
                              int threads = 0) const;
 
@@ -94,7 +93,7 @@ class Model {
   std::shared_ptr<const ModelData> data_;
 };
 
-/// Model::warnings for a table that comes in pieces.
+/// Model::warnings for a table in pieces.
 class TableWarnings {
  public:
   explicit TableWarnings(const Model& model);
@@ -102,7 +101,7 @@ class TableWarnings {
 
   void add(const Table& piece);
 
-  /// Of all pieces so far; `name` stands for the table.
+  /// The warnings about all pieces so far. Messages use `name` for the table.
   std::vector<std::string> list(std::string_view name) const;
 
  private:

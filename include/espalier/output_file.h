@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is complete or absent.
+// Atomic file output.
 #pragma once
 
 #include <memory>
@@ -8,23 +8,23 @@
 
 namespace espalier {
 
-/// Whatever happens, the path holds the old bytes or all of the new ones: a temporary file beside
-/// it is written, synced and, by close(), renamed. Permission bits of an existing file and links to
-/// it are kept. A device or a pipe, which renaming would replace, is written straight. All of them
-/// throw Error (file).
+/// Writes a file atomically: the path always has the old bytes or all of the new ones. The bytes go
+/// to a temporary file in the same folder, which close() syncs and renames. Permission bits of an
+/// existing file and links to it are kept. Devices and pipes are written directly. All functions
+/// may throw Error (file).
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
-  ~OutputFile();  // without close() nothing has changed
+  ~OutputFile();  // without close(), the old file stays
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(std::string_view bytes);
 
-  /// Gives the file its name. Once, as the last call.
+  /// Renames the file. Call it once, last.
   void close();
 
-  /// Deletes the temporary file, for a program that ends at once; any thread may.
+  /// Deletes the temporary file before the program exits. Any thread may call it.
   void discard() noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the numbers of a prediction are called, and the table that users read.
+// The names of the numbers of a prediction, and predictions as a table.
 #pragma once
 
 #include <span>
@@ -11,25 +11,25 @@
 
 namespace espalier {
 
-/// The names of the numbers that Model::predict gives for each row: "prediction", or "q0.1" for a
-/// quantile, "ge_good" for reaching a grade, "p_red" for a class. Those of scores begin with
+/// The names of the numbers that Model::predict returns per row: "prediction", "q0.1" for a
+/// quantile, "ge_good" for at least a grade, "p_red" for a class. Names of scores begin with
 /// "score".
 std::vector<std::string> output_names(const Label& label, Output output = Output::prediction);
 
 /// The names of the levels, which never cross; empty for a label without levels.
 std::vector<std::string> level_names(const Label& label);
 
-/// Of the predictions of a row: the most probable class, or the largest grade that is reached with
-/// probability 1/2, which never falls.
+/// The most probable class of a row, or the largest grade whose probability of being reached is at
+/// least 1/2. The grade is monotonic too.
 std::size_t predicted_class(const Label& label, std::span<const float> predictions);
 
-/// Of grades: 1 for the lowest one plus the probabilities of reaching each of the others.
+/// The expected grade, counted from 1: 1 plus the probabilities of reaching each higher grade.
 double expected_grade(std::span<const float> reached);
 
-/// What `espalier predict` prints of the numbers of some rows: a column for each of them. Before
-/// them, predictions have: of grades `grade`, the predicted_class, and `expected`, the
-/// expected_grade; of classes `class`, the predicted one. Behind them, of grades, `p_good`: the
-/// probability of each grade alone, which is not promised to rise or fall with anything.
+/// The table that `espalier predict` prints: a column for each number. Predictions have more
+/// columns. For grades, `grade` (the predicted_class) and `expected` (the expected_grade) come
+/// first, and the probability of each single grade, such as `p_good`, comes last; the latter is not
+/// monotonic. For classes, `class` (the predicted_class) comes first.
 Table output_table(const Label& label, std::span<const float> numbers,
                    Output output = Output::prediction);
 

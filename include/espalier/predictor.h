@@ -6,9 +6,8 @@
 //   float row[] = {52000, predictor.code(1, "renter"), 0.31f};  // as model.schema().features
 //   float risk = predictor.predict(row, scratch);
 //
-// Raising an input that must raise the prediction never lowers it, not by one bit, and every path
-// gives the same bits: one row or many, scalar, AVX2 or AVX-512. docs/monotonicity.md has the
-// proof.
+// Predictions are monotonic in the constrained features to the last bit; docs/monotonicity.md has
+// the proof. All ways to predict give the same bits: one row or many, scalar, AVX2 or AVX-512.
 #pragma once
 
 #include <cstddef>
@@ -21,61 +20,58 @@
 
 namespace espalier {
 
-/// Immutable; any number of threads may share one, each with a Scratch of its own. Copies share
-/// their data and are cheap. Predicting with a Scratch never throws and never allocates, and sizes
-/// that do not fit are reported, never written beyond.
+/// Immutable. Any number of threads may share a Predictor, each with its own Scratch. Copies share
+/// their data and are cheap. Predicting with a Scratch never throws, never allocates and reports
+/// wrong sizes.
 ///
-/// A row has a cell for each of model.schema().features, in that order: of a number its value, of
-/// a category or an ordered word its code. NaN is missing, infinities count as the nearest
-/// keypoint, and a code that is none of the feature's counts as unseen. Behind them come the
-/// exposure and the offset of the row, if the model has them. Any float will do: NaN counts as 1
-/// and as 0, a negative exposure as 0, infinities as the largest floats; so no prediction falls
-/// with it.
+/// A row has one float for each of model.schema().features, in that order: a number, or the code of
+/// a category. NaN is missing. Infinities count as the nearest keypoint, and unknown codes as
+/// unseen categories. Exposure and offset follow, if the model has them. They accept any float: NaN
+/// counts as exposure 1 and offset 0, a negative exposure as 0, and infinities as the largest
+/// floats.
 class Predictor {
  public:
   explicit Predictor(const Model& model);
 
   const Model& model() const noexcept;
-  /// Floats that predict reads for each row: those of the features, and of exposure and offset.
+  /// Floats per row that predict reads: features, exposure and offset.
   std::size_t num_cells() const noexcept;
-  /// Floats that it writes for each row, see Model::num_scores.
+  /// Floats per row that predict writes, see Model::num_scores.
   std::size_t num_scores() const noexcept;
 
-  /// What stands for a word in a row: the code of a category or an ordered word; for a word that a
-  /// category does not know, a code that counts as unseen; NaN for a word that means missing, or
-  /// that an ordered feature does not know, for any word of a number, and for a feature that the
-  /// model does not have.
+  /// The code of a category. A categorical feature returns a code that counts as unseen for an
+  /// unknown category. The code is NaN for a word that means missing, for an unknown category of an
+  /// ordered feature, for a numeric feature, and for a feature that the model does not have.
   float code(std::size_t feature, std::string_view word) const noexcept;
 
-  /// Working memory for one thread, made once and used again and again.
+  /// Working memory of one thread. Make it once and reuse it.
   class Scratch {
    public:
     explicit Scratch(const Predictor& predictor);
 
    private:
     friend class Predictor;
-    float* begin() noexcept;  // on a cache line
+    float* begin() noexcept;  // aligned to a cache line
     std::vector<float> floats_;
   };
 
-  /// One row of num_cells cells, for a model with one score. A prediction is never NaN, so NaN
-  /// says that a size is wrong, as the next one does with false.
+  /// Predicts one row, for a model with one score. Returns NaN if a size is wrong; a prediction is
+  /// never NaN.
   float predict(std::span<const float> row, Scratch& scratch,
                 Output output = Output::prediction) const noexcept;
 
-  /// Many rows: for each, num_cells cells in `rows` and num_scores floats in `out`, row after
-  /// row. If the sizes are not those of the same number of rows, or the scratch was made for a
-  /// smaller predictor, it returns false and all of `out` is NaN.
+  /// Predicts many rows: num_cells floats per row in `rows` and num_scores floats per row in `out`.
+  /// If the sizes do not match or the scratch is too small, returns false and fills `out` with NaN.
   bool predict(std::span<const float> rows, std::span<float> out, Scratch& scratch,
                Output output = Output::prediction) const noexcept;
 
-  /// Many rows on several threads; 0 uses all cores. This one allocates and may throw: Error
-  /// (argument) if the sizes are not those of the same number of rows.
+  /// Predicts many rows on several threads; 0 uses all cores. Allocates. Throws Error (argument) if
+  /// the sizes do not match.
   void predict(std::span<const float> rows, std::span<float> out, Output output, int threads) const;
 
-  /// The rows of a table, as predict wants them. Columns are found by name; others are ignored.
-  /// Throws Error (data) if a column is absent or of another type; without the column of the
-  /// exposure it is 1.
+  /// The rows of a table in the format of predict. Columns are matched by name; others are ignored.
+  /// Without the exposure column, exposures are 1. Throws Error (data) if a column is absent or has
+  /// another type.
   std::vector<float> rows(const Table& table) const;
 
   struct Compiled;  // internal

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that train one model together, on one machine or several.
+// Several processes (ranks) that train one model together, on one machine or several.
 //
-// The library knows no network. Whoever has one, MPI say, gives it these three functions; all that
-// is sent, and in which order it is added, is decided here. The program does it with MPI, the
-// Python package with mpi4py.
+// The library does not open network connections. You implement these three functions, for example
+// with MPI; the library decides what to send and in which order to add it. The program uses MPI,
+// the Python package mpi4py.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace espalier {
 
-/// One of `size()` processes, its rank from 0. All of them call the library with the same table, or
-/// their rows of it, the same options and files; each gets the same model. One thread at a time
-/// calls a function of this.
+/// One of `size()` processes, numbered from 0. All ranks call the library with the same options,
+/// files and table (or their rows of the table), and all get the same model. Only one thread at a
+/// time calls these functions.
 class Ranks {
  public:
   virtual ~Ranks() = default;
@@ -23,16 +23,17 @@ class Ranks {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// Sends send[q] to rank q and fills receive[q] with what rank q sends to this one, for every q,
-  /// this rank too. Some are empty. Returns when the spans may be used again. What it throws ends
-  /// training and leaves train(); the others wait for a rank that has left, so end them.
+  /// For every rank q, including this one, sends send[q] to rank q and fills receive[q] with the
+  /// bytes from rank q. Some spans are empty. Returns when the spans may be reused. An exception
+  /// ends training and passes through train(). The other ranks then wait forever, so you must stop
+  /// them.
   virtual void exchange(std::span<const std::span<const std::byte>> send,
                         std::span<const std::span<std::byte>> receive) = 0;
 };
 
-/// The rows [first, second) of a table of 2^22 rows or more that are a rank's: it may give train()
-/// those alone, as a table whose first_row says where they begin. Types and words are those of all
-/// rows.
+/// The rows [first, second) of a rank, for tables of 2^22 rows or more. A rank may call train()
+/// with these rows only, as a table whose first_row is `first`. Types and categories must be those
+/// of all rows.
 std::pair<std::uint64_t, std::uint64_t> rows_of_rank(const Ranks& ranks, std::uint64_t num_rows);
 
 }  // namespace espalier

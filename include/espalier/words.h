@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enumerators and the words that stand for them in flags, JSON and files: one list per type.
+// The names of enumerators in flags, JSON and files: one list per type.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace espalier {
 
-/// Specialised for each enum of the API: `list` holds the word of each enumerator, in order.
+/// Specialized for each enum of the API: `list` has the name of each enumerator, in order.
 template <class Enum>
 struct Words;
 
