@@ -182,9 +182,11 @@ class Structure(unittest.TestCase):
         count = len((ROOT / "README.md").read_text().splitlines())
         self.assertLessEqual(count, 150, f"README.md: {count} lines")
 
-    def test_python_lines_are_at_most_100_columns(self):
+    def test_lines_are_at_most_100_columns(self):
+        code = [*files("include", "src", "cli", "python", "tests", "bench", suffixes=(".h", ".cc", ".c")),
+                *files("python", "examples", suffixes=(".py", ".pyi"))]
         self.check(f"{self.place(path, number)}: {len(line)} columns"
-                   for path in files("python", "examples", suffixes=(".py", ".pyi"))
+                   for path in code if "golden" not in path.parts
                    for number, line in enumerate(path.read_text().splitlines(), 1)
                    if len(line) > 100)
 
