@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distinct words, numbered from 0 in the order in which they first appear. One look-up per cell of
-// a category column, so it is a flat table that looks at a word only where its hash agrees.
+// Maps distinct strings to numbers from 0, in order of first appearance. Categorical columns need
+// one lookup per value, so this is a flat hash table that compares strings only if their hashes are
+// equal.
 #pragma once
 
 #define XXH_INLINE_ALL
@@ -17,7 +18,7 @@ namespace espalier {
 
 class CategoryIndex {
  public:
-  // The number of a word, which is added if it is new.
+  // The number of a string, which is added if it is new.
   std::int32_t index_of(std::string_view category) {
     if (2 * categories_.size() >= slots_.size()) grow();
     const auto hash = static_cast<std::uint32_t>(XXH3_64bits(category.data(), category.size()));
@@ -54,7 +55,7 @@ class CategoryIndex {
   }
 
   std::vector<std::string> categories_;
-  std::vector<Slot> slots_;  // a power of two of them, at most half in use
+  std::vector<Slot> slots_;  // a power of two, at most half of them in use
 };
 
 }  // namespace espalier

@@ -12,8 +12,8 @@
 namespace espalier {
 namespace {
 
-// For a decimal number whose magnitude no float or double holds: is it too large, rather than too
-// small?
+// For a decimal number outside the range of float or double: whether it is too large, not too
+// small.
 bool is_huge(std::string_view text) {
   const std::size_t e = std::min(text.find_first_of("eE"), text.size());
   const std::string_view mantissa = text.substr(0, e);
@@ -33,7 +33,7 @@ template <class Float>
 bool parse_long_number(std::string_view text, Float& value) {
   const char* end = text.data() + text.size();
   const auto [stop, failure] = std::from_chars(text.data(), end, value);
-  // "nan(...)" is the one thing from_chars takes that nobody means as a number.
+  // from_chars accepts "nan(...)", which is not a number in CSV files.
   if (stop != end || failure == std::errc::invalid_argument || text.ends_with(')')) return false;
   if (failure == std::errc::result_out_of_range) {
     value = is_huge(text) ? std::numeric_limits<Float>::infinity() : 0;
@@ -56,7 +56,7 @@ bool parse_number(std::string_view text, Number& number) {
   if (!text.empty() && parse_short_decimal(text.data(), end, number) == end) return true;
   const bool is_negative = text.starts_with('-');
   if (is_negative || text.starts_with('+')) text.remove_prefix(1);
-  if (text.starts_with('-')) return false;  // from_chars would take a second sign
+  if (text.starts_with('-')) return false;  // from_chars would accept a second sign
   if (!parse_long_number(text, number.rounded) || !parse_long_number(text, number.exact))
     return false;
   if (is_negative) number = {-number.rounded, -number.exact};
@@ -86,7 +86,7 @@ bool means_missing(std::string_view text) noexcept {
 
 bool means_missing(std::string_view cell, const std::vector<std::string>& missing,
                    const std::vector<std::string>& not_missing) noexcept {
-  // Words that are the same plain number are one word: 96 is 96.0.
+  // Equal plain numbers match: 96 and 96.0.
   const std::string_view shortest = missing.empty() ? cell : shortest_plain(cell);
   if (std::any_of(missing.begin(), missing.end(), [&](const std::string& word) {
         return cell == word || shortest == shortest_plain(word);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cell of text means: a number, a missing value or a word.
+// The meaning of one field: a number, a missing value or a category.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@
 
 namespace espalier {
 
-// Without the spaces and tabs around it.
+// The text without surrounding spaces and tabs.
 std::string_view trim(std::string_view text);
 
-// A number of a file, as the float and as the double nearest to it.
+// A number of a file, as the nearest float and the nearest double.
 struct Number {
   float rounded = 0;
   double exact = 0;
@@ -22,15 +22,16 @@ struct Number {
   bool was_rounded() const { return exact < rounded || exact > rounded; }
 };
 
-// Reads a number without an exponent, such as -12.5, at `at`; returns where it stops, or null where
-// there is none or the arithmetic here does not prove that `number` is nearest to it.
+// Reads a number without an exponent, such as -12.5, at `at`. Returns the end of the number, or
+// null if there is no number or if this arithmetic does not prove that `number` is the nearest one.
 //
-// Up to 2^53 the digits are exact in double, as is the power of ten, so their quotient q is the
-// double nearest to the number x. Rounding is monotone: x and q lie on the same side of each double
-// that q is not. The halves between two floats are doubles here, so unless q is one of them, x and
+// Up to 2^53 the digits are exact in double, and so is the power of ten. Their quotient q is then
+// the double nearest to the number x. Rounding is monotonic, so x and q are on the same side of
+// every double other than q. Midpoints between floats are doubles here. Unless q is a midpoint, x
+// and q therefore round to the same float.
 // q round to the same float.
 inline const char* parse_short_decimal(const char* at, const char* end, Number& number) {
-  constexpr std::size_t kMaxDigits = 19;  // that many fit into 64 bits
+  constexpr std::size_t kMaxDigits = 19;  // fits into 64 bits
   constexpr std::array<double, kMaxDigits + 1> kPowersOfTen = {
       1,    1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
       1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
@@ -62,16 +63,16 @@ inline const char* parse_short_decimal(const char* at, const char* end, Number& 
   return at;
 }
 
-// Reads a decimal number such as 7, -.5, +1e5 or inf (any case, also infinity); false if the text
-// is anything else. Beyond the range of float or double that one is an infinity or zero. The text
+// Reads a decimal number such as 7, -.5, +1e5 or inf (any case, also infinity). Returns false for
+// any other text. Numbers beyond the range of float or double become infinity or zero. The text
 // must be trimmed.
 bool parse_number(std::string_view text, Number& number);
 
-// The shortest way to write a plain number: 1 for 1.0 and 1.00, 0.5 for 0.50. Any other text as it
-// is, also 007 and 1e3, which may be names.
+// The shortest form of a plain number: 1 for 1.0 and 1.00, 0.5 for 0.50. Any other text is
+// unchanged, including 007 and 1e3, which may be names.
 std::string_view shortest_plain(std::string_view text);
 
-// A cell for messages: at most about 40 characters, control characters escaped.
+// A field for messages: at most about 40 characters, with control characters escaped.
 std::string printable(std::string_view text);
 
 }  // namespace espalier

@@ -92,7 +92,7 @@ bool ColumnReader::finish_numbers(const std::vector<FilledRows>& rows,
 void ColumnReader::finish_words(const std::vector<FilledRows>& rows,
                                 const std::vector<ColumnPart*>& parts) {
   CategoryIndex categories;
-  std::vector<std::int32_t> codes;  // of the words of a chunk
+  std::vector<std::int32_t> codes;  // of the categories of a chunk
   std::size_t end = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     codes.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One column of a file while its cells are read, walk by walk over the text. A walk is done by
-// chunks of rows, on several threads: each writes to rows of its own and keeps words of its own.
+// One column while a file is read. Reading takes one or more passes over the text. Each pass runs
+// on several threads; each thread reads chunks of rows and has its own categories.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +18,15 @@
 
 namespace espalier {
 
-// What a chunk has of a column, besides the cells. The codes of its cells index its words, also
-// those that mean "missing", so that a cell is one look-up.
+// The data of one chunk for a column, besides the values. Codes index the categories of the chunk.
+// Texts that mean "missing" have codes too, so that each value needs one lookup only.
 struct ColumnPart {
   CategoryIndex categories;
-  bool met_text = false;     // in a number column, where it ends the reading
-  bool was_rounded = false;  // a number that is not a float
+  bool met_text = false;     // a numeric column has text, which ends the pass
+  bool was_rounded = false;  // a number is not exactly a float
 };
 
-// The rows that a chunk has filled.
+// The rows that a chunk has read.
 struct FilledRows {
   std::size_t first;
   std::size_t count;
@@ -36,22 +36,22 @@ class ColumnReader {
  public:
   explicit ColumnReader(std::string name) { column_.name = std::move(name); }
 
-  // Takes the column into the table; else its cells are passed over. `type` is null where the cells
-  // decide. `missing` are the words that mean so beyond the usual ones, `not_missing` those that do
-  // not whatever else says so.
+  // Reads the column into the table; other columns are skipped. A null `type` is inferred.
+  // `missing` are values that mean "missing" in addition to the defaults; `not_missing` are values
+  // that do not, and take precedence.
   void want(const ColumnType* type, std::vector<std::string> missing,
             std::vector<std::string> not_missing);
 
-  // Keeps the text of a number column too.
+  // Keeps the text of a numeric column too.
   void keep_text() { keeps_text_ = true; }
 
-  // Before a walk: room for the cells of an unfinished column.
+  // Allocates the values of an unfinished column before a pass.
   void make_room(std::size_t num_rows);
 
-  // Whether a number is all there is to a cell.
+  // Whether the column needs only the number of a field.
   bool wants_numbers() const { return role_ == Role::number && !keeps_text_; }
 
-  // Sets a cell of a number column.
+  // Sets a value of a numeric column.
   void set_number(std::size_t row, Number number, ColumnPart& part) {
     if (is_missing(number.exact)) number = {kMissing, kMissing};
     column_.numbers[row] = number.rounded;
@@ -59,19 +59,19 @@ class ColumnReader {
     if (keeps_exact_) column_.exact[row] = number.exact;
   }
 
-  // Reads a cell; false if it is a word where only a number will do.
+  // Reads a field. Returns false for text in a column that must be numeric.
   bool set(std::size_t row, const Cell& cell, ColumnPart& part) {
     if (role_ == Role::number) return set_number_or_missing(row, cell, part);
     if (role_ == Role::category) set_word(row, cell, part);
     return true;
   }
 
-  // After a walk over some rows from the first on: what the next walk had better read.
+  // Called after a pass over the first rows: decides what the next pass reads.
   void guess(std::size_t num_rows, const ColumnPart& part);
 
-  // After a walk over all rows: puts those of the chunks behind each other and gives their words
-  // common codes. False if the column needs another walk: as categories if it has words, with
-  // doubles if floats blur its numbers. `rows` and `parts` are those of the chunks, in order.
+  // Called after a pass over all rows: merges the categories of the chunks into common codes.
+  // Returns false if the column needs another pass: as a categorical column, or with doubles if
+  // floats blur its numbers. `rows` and `parts` are those of the chunks, in order.
   bool finish(const std::vector<FilledRows>& rows, const std::vector<ColumnPart*>& parts);
 
   bool is_finished() const { return role_ == Role::done; }
@@ -80,9 +80,9 @@ class ColumnReader {
   Column take() { return std::move(column_); }
 
  private:
-  // What a walk does with the column.
+  // What a pass does with the column.
   enum class Role {
-    done,  // passes it over
+    done,  // skips it
     number,
     category,
   };
@@ -108,8 +108,8 @@ class ColumnReader {
   Role role_ = Role::done;
   bool is_wanted_ = false;
   bool type_is_given_ = false;
-  bool keeps_text_ = false;   // in `codes`, besides numbers
-  bool keeps_exact_ = false;  // in `exact`, besides numbers
+  bool keeps_text_ = false;   // as codes, in addition to numbers
+  bool keeps_exact_ = false;  // as doubles, in addition to numbers
   std::vector<double> missing_numbers_;
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// The number of each word; NaN where it means missing.
+// The number of each category; NaN if it means missing.
 std::vector<Number> numbers_of_words(const Table& table, const Column& column) {
   const std::vector<double> missing = missing_numbers(column.missing);
   std::vector<Number> numbers;

@@ -14,10 +14,10 @@
 namespace espalier {
 namespace {
 
-// What is left behind a byte order mark and the lines to skip.
+// The text after a byte order mark and the skipped lines.
 struct Skipped {
   std::string_view rest;
-  int lines;  // that were skipped: fewer where the text ended
+  int lines;  // skipped lines: fewer if the text ended
 };
 
 Skipped skip_lines(std::string_view text, int wanted) {
@@ -81,7 +81,7 @@ void CsvHead::fail(std::string_view what) const {
   throw Error(ErrorKind::data, fmt::format("{}: {}", name_, what));
 }
 
-// Passes over what comes before the header or, without one, the rows.
+// Skips to the header or, without a header, to the rows.
 CsvScanner CsvHead::open(std::string_view text) const {
   if (text.find('\0') != text.npos) fail("not a text table: it has NUL bytes");
   const Skipped all = skip_lines(text, 0);
@@ -100,7 +100,7 @@ void CsvHead::read_header() {
   if (!rows_.begin_row()) fail("no header: the file is empty");
   std::size_t num_columns = 1;
   for (CsvScanner ahead = rows_; !ahead.next().ends_row;) ++num_columns;
-  columns_.reserve(num_columns);  // a column is large, its name may be short
+  columns_.reserve(num_columns);  // a column is a large object, though its name may be short
   for (bool more = true; more;) {
     const Cell cell = rows_.next();
     columns_.emplace_back(std::string(cell.text));
@@ -186,7 +186,7 @@ std::size_t whole_head_and_rows(std::string_view text, const CsvOptions& options
   bool is_whole = true;
   const char delimiter =
       options.delimiter != 0 ? options.delimiter : detect_delimiter(skipped.rest, &is_whole);
-  // A byte behind the lines to skip shows that the last of them is whole.
+  // A byte after the skipped lines shows that the last skipped line is complete.
   if (skipped.rest.empty() || !is_whole) return 0;
   CsvScanner scanner(skipped.rest, delimiter, "", 1);
   if (options.header) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes before the rows of a text: lines to skip, the delimiter, the names of the columns, and
-// which of them are wanted, and how.
+// The part of a file before its rows: skipped lines, the delimiter and the column names. Decides
+// which columns to read, and how.
 #pragma once
 
 #include <string>
@@ -14,23 +14,23 @@
 
 namespace espalier {
 
-/// Throws Error (argument) for options that do not fit together.
+/// Throws Error (argument) for contradictory options.
 void check_options(const CsvOptions& options);
 
 class CsvHead {
  public:
-  /// Options and name must outlive it. Throws Error (data) for a text that is none, and for columns
-  /// that do not suit the options.
+  /// Options and name must outlive the object. Throws Error (data) for text that is not CSV, and
+  /// for columns that do not match the options.
   CsvHead(std::string_view text, const CsvOptions& options, std::string_view name);
 
-  /// At the first row, for as long as the text is there.
+  /// A scanner at the first row. The text must outlive it.
   const CsvScanner& rows() const { return rows_; }
 
-  /// All of the text, before any row is read.
+  /// The whole text, before any row is read.
   const std::vector<ColumnReader>& columns() const { return columns_; }
 
-  /// The rows from where the scanner is, as a table of the wanted columns; 0 bytes choose. Throws
-  /// Error (data) if there are none.
+  /// Reads the rows from the scanner's position into a table of the wanted columns. `chunk_bytes` 0
+  /// uses a default. Throws Error (data) if there are no rows.
   Table read(const CsvScanner& rows, std::size_t chunk_bytes) const;
 
  private:
@@ -52,8 +52,8 @@ class CsvHead {
   NameSet names_;
 };
 
-/// How many bytes from the beginning of a text that goes on are its head and whole rows, at least
-/// one that is not blank; 0 if it holds no such row yet.
+/// How many bytes of an incomplete text are its head and complete rows, with at least one row that
+/// is not blank; 0 if there is no such row yet.
 std::size_t whole_head_and_rows(std::string_view text, const CsvOptions& options);
 
 }  // namespace espalier

@@ -18,7 +18,7 @@
 namespace espalier {
 namespace {
 
-// A piece has some chunks for each thread that reads it.
+// A piece has several chunks per thread.
 std::size_t bytes_for(int threads) {
   constexpr std::size_t kBytesAThread = std::size_t{2} << 20;
   const auto readers = static_cast<std::size_t>(threads > 0 ? threads : default_threads());
@@ -50,7 +50,7 @@ PieceReader::PieceReader(std::string_view rows, const CsvHead& head, std::size_t
   line_ = line;
 }
 
-// The bytes of a piece. Where no thread can be started they are read when they are asked for.
+// Reads the bytes of a piece in the background, or on demand if no thread can be started.
 void PieceReader::read_ahead() {
   ahead_ = std::async(std::launch::async | std::launch::deferred, [this] {
     std::string bytes;
@@ -72,8 +72,8 @@ void PieceReader::fill(std::size_t bytes) {
   }
 }
 
-// The first piece, of text that is all there is or goes on: the head and some rows. Returns how
-// much of the text it has, 0 if more is needed.
+// Reads the first piece from text that is complete or not: the head and some rows. Returns how much
+// of the text it used, or 0 if it needs more.
 std::size_t PieceReader::begin(std::string_view text, bool is_all, Table& piece) {
   const std::size_t size = is_all ? text.size() : whole_head_and_rows(text, options_);
   if (size == 0 && !is_all) return 0;
@@ -82,7 +82,7 @@ std::size_t PieceReader::begin(std::string_view text, bool is_all, Table& piece)
   return size;
 }
 
-// The same for another one; a size without rows is that of blank lines at the end.
+// Reads a further piece; a size without rows consists of blank lines at the end.
 std::size_t PieceReader::go_on(std::string_view text, bool is_all, Table& piece) {
   const char delimiter = head_->rows().delimiter();
   const std::size_t size = is_all ? text.size() : whole_rows(text, delimiter);

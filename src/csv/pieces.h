@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a text that comes in blocks of bytes, as tables of some rows each. A piece ends where
-// a row does: whatever is left of the bytes begins the next one.
+// Reads text that arrives in blocks of bytes as tables of some rows each. A piece ends at the end
+// of a row; the remaining bytes begin the next piece.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,21 @@ namespace espalier {
 
 class PieceReader {
  public:
-  /// Gives the next bytes, none at the end. It is called by another thread, one call at a time.
+  /// Returns the next bytes, or nothing at the end. Another thread calls it, one call at a time.
   using Source = std::function<std::string()>;
 
-  /// Options must outlive it, and have been checked.
+  /// Options must outlive the object and must have been checked.
   PieceReader(Source source, const CsvOptions& options, std::string name, std::size_t piece_bytes);
 
-  /// Rows of a text whose head is known, from that line on; they outlive it.
+  /// Reads the rows of a text with a known head, starting at this line. Head and text must outlive
+  /// the object.
   PieceReader(std::string_view rows, const CsvHead& head, std::size_t line,
               const CsvOptions& options, std::string name, std::size_t piece_bytes);
 
-  /// As CsvPieces::next.
+  /// See CsvPieces::next.
   bool next(Table& piece);
 
-  /// The names of all columns of the text; to be called behind next.
+  /// The names of all columns of the text. Call it after next.
   std::vector<std::string> columns() const;
 
  private:
@@ -44,40 +45,39 @@ class PieceReader {
   const CsvOptions& options_;
   const std::string name_;
   const std::size_t piece_bytes_;
-  std::string text_;  // that no piece had yet
+  std::string text_;  // bytes that no piece has read yet
   bool is_all_ = false;
   std::optional<CsvHead> head_;
-  std::size_t line_ = 1;            // of the first of text_
-  std::size_t rows_ = 0;            // before it
-  std::future<std::string> ahead_;  // the last, so that it ends before what it reads from
+  std::size_t line_ = 1;            // line number at the start of text_
+  std::size_t rows_ = 0;            // rows before text_
+  std::future<std::string> ahead_;  // declared last: it ends before the source that it reads
 };
 
 /// The names of all columns of a text.
 std::vector<std::string> names_of(const CsvHead& head);
 
-/// Throws Error (data) unless the columns of a file are those of the first.
+/// Throws Error (data) unless a file has the same columns as the first file.
 void require_same_columns(const std::vector<std::string>& own, const std::string& name,
                           const std::vector<std::string>& first, const std::string& first_name);
 
-/// A file of a table, and what messages call it.
+/// A file of a table, and its name in messages.
 struct Shard {
   std::string path;
   std::string name;
 };
 
-/// The files that a path stands for: a file, or "-"; all files of a folder but models and those
-/// whose names begin with . or _; those that a pattern of * ? [ ] matches, both by name; or, of
-/// @LIST, those that the lines of a file name, in their order. Throws Error (file) if there are
-/// none.
+/// The files of a path: a file, or "-"; all files of a folder except models and names that begin
+/// with . or _; the files that match a pattern of * ? [ ], both sorted by name; or, for @LIST, the
+/// files that the lines of LIST name, in their order. Throws Error (file) if there are none.
 std::vector<Shard> shards_of(const std::string& path);
 
-/// The pieces of several files with the same columns, one file after another.
+/// Reads several files with the same columns, one after another, in pieces.
 class ShardReader {
  public:
-  /// Throws Error (argument) for options that do not fit together.
+  /// Throws Error (argument) for contradictory options.
   ShardReader(std::vector<Shard> shards, const CsvOptions& options, std::size_t piece_bytes);
 
-  /// As CsvPieces::next.
+  /// See CsvPieces::next.
   bool next(Table& piece);
 
  private:
@@ -89,7 +89,7 @@ class ShardReader {
   const std::size_t piece_bytes_;
   std::size_t opened_ = 0;
   std::optional<PieceReader> reader_;
-  std::vector<std::string> columns_;  // of the first
+  std::vector<std::string> columns_;  // of the first file
 };
 
 }  // namespace espalier

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kGuessRows = 100;
 
-// Worth a task; and enough of it that what a chunk keeps a column is little beside its text.
+// Large enough for a task, so that the per-column data of a chunk is small compared to its text.
 constexpr std::size_t kChunkBytes = 1 << 20;
 constexpr std::size_t kChunkBytesAColumn = 256;
 
@@ -21,7 +21,7 @@ constexpr std::size_t kChunkBytesAColumn = 256;
 
 std::size_t RowReader::guess() {
   Chunk chunk{.begin = rows_.position(), .end = rows_.end()};
-  // A row has at least a byte per cell.
+  // A row has at least one byte per cell.
   const auto bytes = static_cast<std::size_t>(chunk.end - chunk.begin);
   chunk.max_rows = std::min(kGuessRows, bytes / columns_.size() + 1);
   for (ColumnReader& column : columns_) column.make_room(chunk.max_rows);
@@ -47,7 +47,8 @@ std::size_t RowReader::read(int threads, std::size_t chunk_bytes) {
     chunk.first_row = room;
     room += chunk.max_rows;
   }
-  // Only columns in which a walk met the first word, or numbers that floats blur, need another one.
+  // Only columns whose first category appeared late, or whose numbers floats blur, need another
+  // pass.
   for (bool is_finished = false; !is_finished;) {
     pool.run(num_columns, [&](int c) { columns_[static_cast<std::size_t>(c)].make_room(room); });
     walk(chunks, pool);
@@ -75,8 +76,8 @@ std::vector<RowReader::Chunk> RowReader::cut(std::size_t chunk_bytes) const {
   return chunks;
 }
 
-// A row that begins in a chunk is its first or comes after a line break; and all but the last have
-// at least a byte per cell, so that the room for cells is never far from the size of the text.
+// Each row of a chunk is its first row or follows a line break, and all rows but the last have at
+// least one byte per cell. So the memory for cells is never much larger than the text.
 std::size_t RowReader::most_rows(const Chunk& chunk) const {
   const auto bytes = static_cast<std::size_t>(chunk.end - chunk.begin);
   return std::min(count_line_breaks(chunk.begin, chunk.end), bytes / columns_.size()) + 1;
@@ -103,7 +104,7 @@ void RowReader::walk(std::vector<Chunk>& chunks, ThreadPool& pool) {
   }
 }
 
-// Reads the rows that begin in the chunk, whose first line has that number.
+// Reads the rows that begin in the chunk, whose first line has this number.
 void RowReader::walk(Chunk& chunk, std::size_t line) {
   chunk.parts = std::vector<ColumnPart>(columns_.size());
   chunk.num_rows = 0;
@@ -136,7 +137,7 @@ void RowReader::read_row(CsvScanner& scanner, Chunk& chunk) {
   }
 }
 
-// False if the column needs another walk.
+// Returns false if the column needs another pass.
 bool RowReader::finish_column(std::size_t column, std::vector<Chunk>& chunks) {
   ColumnReader& reader = columns_[column];
   if (reader.is_finished()) return true;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a text into columns, on several threads, as if one had read them from top to bottom.
+// Reads rows into columns on several threads, with the result of reading from top to bottom.
 //
-// The text is cut into chunks at line breaks. Whether such a break ends a row or lies within quotes
-// is not known before all that comes before it is read, so it is taken to end one, and checked when
-// all chunks are read: each says where the row after its last one begins, and a chunk that began
-// elsewhere is read again from there. The same goes for errors: the first chunk in which reading
-// fails is read again when the numbers of its lines are known.
+// The text is cut into chunks at line breaks. A line break may be inside quotes, which is unknown
+// until all text before it has been read. Each chunk assumes that the line break before it ends a
+// row, and reports where the row after its last one begins. If that is not the start of the next
+// chunk, the next chunk is read again from there. Errors work in the same way: the first chunk that
+// fails is read again once its line numbers are known.
 #pragma once
 
 #include <string_view>
@@ -22,29 +22,29 @@ class RowReader {
  public:
   struct Places {
     std::string_view file;   // for messages
-    std::string_view names;  // where the names of the columns come from, for messages
+    std::string_view names;  // the source of the column names, for messages
   };
 
   /// `rows` is at the first row. Columns and names must outlive the reader.
   RowReader(const CsvScanner& rows, std::vector<ColumnReader>& columns, const Places& places)
       : rows_(rows), columns_(columns), places_(places) {}
 
-  /// Reads some of the first rows, only to see which columns have words; returns how many.
+  /// Reads some of the first rows to see which columns are categorical. Returns the number of rows.
   std::size_t guess();
 
-  /// Fills the columns and returns the number of rows. Chunks have that many bytes or a few more; 0
-  /// chooses, and any number gives the same cells. Throws Error (data) for the first row that
-  /// has too many or too few cells or no number where it must.
+  /// Fills the columns and returns the number of rows. `chunk_bytes` is the approximate size of a
+  /// chunk, 0 for a default; the values do not depend on it. Throws Error (data) for the first row
+  /// with too many or too few fields, or with text in a numeric column.
   std::size_t read(int threads, std::size_t chunk_bytes);
 
  private:
   struct Chunk {
-    const char* begin = nullptr;  // its first row, if it is not within quotes
-    const char* end = nullptr;    // rows that begin before it are those of the chunk
-    std::size_t first_row = 0;    // of the room for its cells
+    const char* begin = nullptr;  // its first row, if that is not within quotes
+    const char* end = nullptr;    // the chunk has the rows that begin before
+    std::size_t first_row = 0;    // index of its first row in the columns
     std::size_t max_rows = 0;
     std::vector<ColumnPart> parts = {};  // one per column
-    // What a walk has found.
+    // Results of a pass.
     std::size_t num_rows = 0;
     std::size_t num_lines = 0;
     const char* next_row = nullptr;
@@ -67,7 +67,7 @@ class RowReader {
   const Places places_;
 };
 
-/// parse_csv with chunks of a given size, for tests.
+/// parse_csv with a given chunk size, for tests.
 Table parse_csv_in_chunks(std::string_view text, const CsvOptions& options, std::string_view name,
                           std::size_t chunk_bytes);
 

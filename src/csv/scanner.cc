@@ -31,7 +31,7 @@ char detect_delimiter(std::string_view text, bool* is_whole) {
   constexpr std::string_view kCandidates = ",;\t|";
   std::array<int, kCandidates.size()> counts{};
   bool in_quotes = false;
-  bool may_open = true;  // a quote here opens: at the start of a cell, or doubled
+  bool may_open = true;  // whether a quote opens here: at the start of a cell, or doubled
   bool met_end = false;
   text.remove_prefix(std::min(text.find_first_not_of(" \r\n"), text.size()));
   for (const char c : text) {
@@ -58,9 +58,9 @@ std::string_view without_blank_end(std::string_view text, char delimiter) {
 }
 
 std::size_t whole_rows(std::string_view text, char delimiter) {
-  std::size_t end = 0;  // of the whole rows
+  std::size_t end = 0;  // of the complete rows
   if (text.find('"') == text.npos) {
-    const bool is_half = text.ends_with('\r');  // of CRLF, maybe
+    const bool is_half = text.ends_with('\r');  // maybe the first half of CRLF
     const std::size_t last = text.substr(0, text.size() - (is_half ? 1 : 0)).find_last_of("\r\n");
     end = last == text.npos ? 0 : last + 1;
   } else {
@@ -102,7 +102,7 @@ const char* CsvScanner::row_after(const char* at) const {
   return at == end_ ? end_ : after_line_break(at, end_);
 }
 
-// The quote that closes a cell, doubled ones passed over; the end if there is none.
+// The closing quote of a cell, skipping doubled quotes; the end of the text if there is none.
 const char* CsvScanner::closing_quote(const char* quote) const {
   const char* close = std::find(quote + 1, end_, '"');
   while (close != end_ && close + 1 != end_ && close[1] == '"')

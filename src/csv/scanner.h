@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts comma-separated text into cells, in one walk and without an allocation per cell. It can
-// begin at any row, so that several can walk through one text.
+// Splits CSV text into fields in one pass, without an allocation per field. A scanner can start at
+// any row, so that several threads can scan one text.
 //
 //   row        = cell *(delimiter cell) line-break
 //   cell       = *blank (text | '"' *(any | '""') '"') *blank
@@ -19,47 +19,46 @@
 namespace espalier {
 
 struct Cell {
-  std::string_view text;  // unescaped, without the blanks around it; good until the next cell
+  std::string_view text;  // unescaped, without surrounding blanks; valid until the next cell
   bool quoted = false;
   bool ends_row = false;
 };
 
-// The most frequent of , ; tab | in the first line that is not empty, those in quotes not counted;
-// a comma if there is none. `is_whole` says whether that line ends within the text.
+// The most frequent of , ; tab | outside quotes in the first line that is not empty; a comma if
+// there is none. `is_whole` tells whether the text contains the end of that line.
 char detect_delimiter(std::string_view text, bool* is_whole = nullptr);
 
-// Past the line break that starts at `at`.
+// The position after the line break at `at`.
 inline const char* after_line_break(const char* at, const char* end) {
   const bool is_crlf = *at == '\r' && at + 1 != end && at[1] == '\n';
   return at + (is_crlf ? 2 : 1);
 }
 
-// The text without the blank lines and spaces at its end. Of what is left every position before the
-// end begins a row.
+// The text without blank lines and spaces at its end. Every line before the end then begins a row.
 std::string_view without_blank_end(std::string_view text, char delimiter);
 
-// How many bytes of a text that begins a row and goes on are whole rows, of which the last is not
-// blank: blank lines may turn out to be those at the end of the text.
+// How many bytes of an incomplete text, which begins at a row, are complete rows. The last of them
+// is not blank, because trailing blank lines may be the end of the text.
 std::size_t whole_rows(std::string_view text, char delimiter);
 
-// How many line breaks there are.
+// The number of line breaks.
 std::size_t count_line_breaks(const char* at, const char* end);
 
-// Copies are independent, so one kept at a row is a bookmark. `text` and `name` must outlive it.
+// A copy is independent and can serve as a bookmark. `text` and `name` must outlive it.
 class CsvScanner {
  public:
-  // `name` stands for the file in messages; `line` is the number of the first line of `text`.
+  // `name` is the file name in messages; `line` is the line number at the start of `text`.
   CsvScanner(std::string_view text, char delimiter, std::string_view name, std::size_t line);
 
-  // Goes to the next row; false at the end. A blank line is a row of one empty cell, but not at the
-  // end of the text.
+  // Moves to the next row; returns false at the end. A blank line is a row of one empty cell,
+  // except at the end of the text.
   bool begin_row() {
     row_ = at_;
     line_of_row_ = line_;
     return at_ != end_;
   }
 
-  // Whether there is nothing in the line where the row begins.
+  // Whether the line of the row is empty.
   bool row_is_blank() const {
     const char* at = pass_blanks(row_);
     return at == end_ || *at == '\n' || *at == '\r';
@@ -67,11 +66,11 @@ class CsvScanner {
 
   void pass_blank_lines();
 
-  // Goes to the next row without a look at its cells; false if the text may end before the row
-  // does: within quotes, without a line break, or with the first half of one.
+  // Moves to the next row without reading its cells. Returns false if the text may end before the
+  // row: within quotes, without a line break, or in the middle of CRLF.
   bool pass_row();
 
-  // The next cell of the row. Throws Error (data) for a quote that does not end a cell.
+  // The next cell of the row. Throws Error (data) for text after a closing quote.
   Cell next() {
     const char* start = pass_blanks(at_);
     line_of_cell_ = line_;
@@ -83,8 +82,8 @@ class CsvScanner {
     return {{start, static_cast<std::size_t>(last - start)}, false, end_cell(stop)};
   }
 
-  // The next cell if it is a number that is read in passing, as nearly all are; else false, and the
-  // cell is still the next one.
+  // Reads the next cell if it is a plain number, the common case. Otherwise returns false and does
+  // not move.
   bool next_number(Number& number, bool& ends_row) {
     if (!may_read_numbers_) return false;
     const char* const stop = parse_short_decimal(pass_blanks(at_), end_, number);
@@ -94,7 +93,7 @@ class CsvScanner {
     return true;
   }
 
-  // A copy that goes on at another place, which must begin a row and has that line number.
+  // A copy at another position, which must begin a row and has this line number.
   CsvScanner moved_to(const char* row, std::size_t line) const {
     CsvScanner copy = *this;
     copy.at_ = row;
@@ -102,7 +101,7 @@ class CsvScanner {
     return copy;
   }
 
-  // Where the row after the next line break begins, if `at` is not in quotes.
+  // The start of the row after the next line break, if `at` is not within quotes.
   const char* row_after(const char* at) const;
 
   std::size_t line_of_row() const { return line_of_row_; }
@@ -114,7 +113,7 @@ class CsvScanner {
 
  private:
   static constexpr std::uint8_t kStop = 1;   // ends an unquoted cell
-  static constexpr std::uint8_t kBlank = 2;  // is dropped around a cell
+  static constexpr std::uint8_t kBlank = 2;  // dropped around a cell
 
   std::uint8_t kind(char c) const { return kinds_[static_cast<unsigned char>(c)]; }
 
@@ -123,7 +122,7 @@ class CsvScanner {
     return at;
   }
 
-  // Moves past what ends a cell; true if that ends the row too.
+  // Moves past the end of a cell. Returns true if the row ends there too.
   bool end_cell(const char* stop) {
     if (stop == end_) {
       at_ = end_;
@@ -145,7 +144,7 @@ class CsvScanner {
   const char* end_;
   const char* row_ = nullptr;
   char delimiter_;
-  bool may_read_numbers_;  // no number has the delimiter in it
+  bool may_read_numbers_;  // whether numbers cannot contain the delimiter
   std::array<std::uint8_t, 256> kinds_{};
   std::size_t line_;
   std::size_t line_of_row_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files a path stands for.
+// The files that a path of read_csv means.
 #include <fmt/format.h>
 #include <fnmatch.h>
 #include <glob.h>
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A model may lie beside the data that it was trained on.
+// A model may be in the same folder as its training data.
 bool is_data_name(const std::string& name) {
   return name.front() != '.' && name.front() != '_' && !name.ends_with(".esp");
 }
@@ -47,8 +47,8 @@ std::vector<std::string> files_of_pattern(const std::string& pattern) {
   return files;
 }
 
-// A line each; paths are as if they were arguments. A list is read several times, which a pipe
-// does not allow.
+// One path per line, relative to the current folder. The list is read several times, so it cannot
+// be a pipe.
 std::vector<std::string> files_of_list(const std::string& list) {
   std::error_code ignored;
   if (fs::exists(list, ignored) && !fs::is_regular_file(list, ignored)) {
@@ -121,12 +121,12 @@ bool would_be_data_file(const std::string& path, const std::string& file) {
 }
 
 std::uint64_t text_bytes(const std::string& path) {
-  constexpr std::uint64_t kPacked = 6;  // what gzip makes of numbers, about
+  constexpr std::uint64_t kPacked = 6;  // the approximate ratio of gzip for numbers
   std::uint64_t total = 0;
   for (const Shard& shard : shards_of(path)) {
     std::error_code failure;
     const std::uintmax_t size = fs::file_size(shard.path, failure);
-    if (failure) continue;  // a pipe, or absent: who reads it will say so
+    if (failure) continue;  // a pipe or an absent file: reading it reports the error
     total += fs::path(shard.path).extension() == ".gz" ? kPacked * size : size;
   }
   return total;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes tables so that the reader finds the same cells again.
+// Writes tables so that the reader gets the same values back.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kRowsOfABlock = 2048;   // worth a task
-constexpr std::size_t kBlocksOfAWindow = 64;  // whose text is held at a time
+constexpr std::size_t kRowsOfABlock = 2048;   // work of a task
+constexpr std::size_t kBlocksOfAWindow = 64;  // blocks whose text is in memory at a time
 
 void check_column(const Column& column, std::size_t num_rows) {
   const bool is_number = column.type == ColumnType::number;
@@ -38,7 +38,7 @@ void check_column(const Column& column, std::size_t num_rows) {
   }
 }
 
-// Whatever the reader may take for a delimiter is quoted too, since it detects them.
+// Also quotes every character that the reader may detect as a delimiter.
 bool needs_quotes(std::string_view text) {
   return text.empty() || text.find_first_of(",;|\t\"\r\n") != text.npos || text.front() == ' ' ||
          text.back() == ' ' || text.front() == '\xEF';  // a byte order mark
@@ -85,7 +85,7 @@ void append_rows(std::string& out, const Table& table, std::size_t begin, std::s
       if (&column != &table.columns.front()) out += ',';
       append_cell(out, column, row);
     }
-    if (out.size() == start) out += "\"\"";  // an empty line might be passed over
+    if (out.size() == start) out += "\"\"";  // an empty line might be skipped
     out += '\n';
   }
 }
