@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table as a network reads it.
+// A dataset encoded as inputs of a model.
 #pragma once
 
 #include <array>
@@ -13,8 +13,7 @@
 
 namespace espalier {
 
-/// A column of numbers for each role that stands beside the features, one number per row; empty if
-/// the table has no such column.
+/// Side columns by role, one number per row; empty if the dataset has no such column.
 class BesideColumns {
  public:
   LargeVector<float>& operator[](Role role) { return columns_[static_cast<std::size_t>(role)]; }
@@ -28,18 +27,18 @@ class BesideColumns {
 
 struct Dataset {
   std::size_t num_rows = 0;
-  std::size_t num_features = 0;  // numbers a row: the features, then the pairs of them
-  bool is_divided = false;       // other ranks have the cells of other rows; all have the rest
-  std::size_t first = 0;         // the row whose cells come first
+  std::size_t num_features = 0;  // inputs per row: features, then pairs
+  bool is_divided = false;       // other ranks have the inputs of other rows; all have the rest
+  std::size_t first = 0;         // the first row in cells
   LargeVector<float> cells;      // [row - first][num_features], see encode.h
-  LargeVector<double> labels;    // one per row: the number or its class; empty if not asked for
+  LargeVector<double> labels;    // numbers or classes; empty if not requested
   BesideColumns beside;
 
   const float* row(std::size_t index) const {
     return cells.data() + (index - first) * num_features;
   }
 
-  /// The rows whose cells are here.
+  /// The rows whose inputs this process has.
   RowRange own_rows() const {
     return is_divided ? RowRange{first, first + cells.size() / num_features}
                       : RowRange{0, num_rows};
@@ -59,10 +58,10 @@ struct Dataset {
 /// The rows [begin, end).
 Rows rows_between(std::size_t begin, std::size_t end);
 
-/// Some rows of a dataset, as a dataset of its own.
+/// Some rows of a dataset as a new dataset.
 Dataset subset(const Dataset& data, const Rows& rows);
 
-/// The same without cells.
+/// The same without inputs.
 Dataset subset_without_cells(const Dataset& data, const Rows& rows);
 
 }  // namespace espalier

@@ -55,7 +55,7 @@ struct CellsOfFeature {
   float& operator[](std::size_t i) const { return data.cells[(first + i) * data.num_features + f]; }
 };
 
-// index(word) is the number that stands for a word; the word of a missing cell is empty.
+// index(category) is the code of a category; a missing value is the empty category.
 template <class Index>
 void encode_categories(const Column& column, const Rows& rows, const CellsOfFeature& cells,
                        Index&& index) {
@@ -73,8 +73,7 @@ void encode_categories(const Column& column, const Rows& rows, const CellsOfFeat
   }
 }
 
-// place(value) is the number that stands for a value of a number or for the index of an ordered
-// word; NaN is missing.
+// place(value) is the encoding of a number, or of the index of an ordered category; NaN is missing.
 template <class Place>
 void encode_feature(const Feature& feature, const ColumnIndex& columns, const Rows& rows,
                     const CellsOfFeature& cells, Place&& place) {
@@ -117,7 +116,7 @@ void append_features(const Schema& schema, const ColumnIndex& columns, const Row
   }
 }
 
-// Cuts off the first rows and gives their memory back.
+// Removes the first rows and frees their memory.
 void drop_rows(std::size_t count, Table& table) {
   if (count == 0) return;
   const auto drop = [count](auto& cells) {
@@ -209,13 +208,13 @@ std::string text_at(const Column& column, std::size_t row) {
 }
 
 float position_among(std::span<const float> keypoints, float value, bool reversed) noexcept {
-  // The distance of two floats at least, so that nothing is divided by 0, not even where the CPU
-  // takes subnormal keypoints for 0.
+  // At least the distance of two floats, so that there is no division by 0, even where the CPU
+  // flushes subnormal keypoints to 0.
   constexpr double kLeastGap = 0x1p-149;
   // Each step rounds monotonically, so a larger value never gets a smaller position.
   const float clipped = std::clamp(value, keypoints.front(), keypoints.back());
-  // The last keypoint but one at most that is not above it, by halves without a branch that depends
-  // on the value.
+  // The last keypoint, excluding the final one, that is not above the value: a binary search
+  // without branches that depend on the value.
   std::size_t k = 0;
   for (std::size_t n = keypoints.size() - 1; n > 1;) {
     const std::size_t half = n / 2;
@@ -268,11 +267,11 @@ Dataset read_features(const Schema& schema, const Table& table) {
 
 std::vector<Dataset> encode_and_free(const Schema& schema, Table table, const RankRows& share,
                                      const std::vector<const Rows*>& lists) {
-  // More blocks hold less of the table twice, and copy the rest of the columns more often.
+  // More blocks keep less of the table in memory twice, but copy the remaining columns more often.
   constexpr std::uint64_t kBlocks = 8;
   const RowRange own = share.rows;
   std::vector<Dataset> datasets(lists.size());
-  std::vector<RowRange> places;  // of the rows of the share
+  std::vector<RowRange> places;  // of the rows of this rank
   for (std::size_t l = 0; l < lists.size(); ++l) {
     encode_beside(schema.beside, table, *lists[l], datasets[l]);
     places.push_back(places_of(own, *lists[l]));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the cells of a table to the numbers a network reads, one per feature:
+// Encodes the values of a table as inputs of a model, one per feature:
 //
-//   number, ordered   the position among the feature's keypoints, k + t for a value that lies a
-//                     share t of the way from keypoint k to k + 1, clipped to [0, K - 1]; counted
-//                     from the other end for a decreasing feature, so that every monotone input of
-//                     a network rises; kMissingPosition for a missing cell if training had any,
-//                     else that of `typical`
-//   category          the index of its word; the number of words if it was not seen in training
+//   number, ordered   the position among the feature's keypoints: k + t for a value that is a
+//                     fraction t of the way from keypoint k to k + 1, clipped to [0, K - 1]. A
+//                     decreasing feature counts from the other end, so that all monotone inputs
+//                     increase. Missing: kMissingPosition if training had missing values, else the
+//                     position of `typical`
+//   category          the index of the category; unseen: the number of categories
 //
-// and behind the features one for each pair of them: its code, see pairs.h
+// followed by one input per pair of features: its code, see pairs.h
 #pragma once
 
 #include <optional>
@@ -25,33 +25,33 @@
 
 namespace espalier {
 
-/// The position of a missing cell of a feature that learns an output for missing.
+/// The position of a missing value, for a feature that learns an output for missing values.
 inline constexpr float kMissingPosition = -1;
 
-/// The words that stand for themselves, without the last one where that is all the rare ones; the
-/// index behind them is that of an unseen word.
+/// The number of categories without the pooled rare ones. It is also the index of an unseen
+/// category.
 std::size_t num_own_categories(const Feature& feature);
 
-/// The words of an ordered or a category feature, which must outlive it, by what they say: words
-/// that are the same plain number are one word.
+/// The categories of an ordered or categorical feature, which must outlive the object. Equal plain
+/// numbers are one category.
 class FeatureCategories {
  public:
   explicit FeatureCategories(const Feature& feature);
 
-  /// The index of a word, or nothing for one that the feature does not have.
+  /// The index of a category, or nothing if the feature does not have it.
   std::optional<std::size_t> find(std::string_view category) const;
 
  private:
   std::unordered_map<std::string_view, std::size_t> index_;
 };
 
-/// The columns of a table, which must outlive it, by name.
+/// The columns of a table by name. The table must outlive the object.
 class ColumnIndex {
  public:
   explicit ColumnIndex(const Table& table);
 
-  /// Throw Error (data) that names the nearest column there is; the last one also if the column has
-  /// words. find gives null.
+  /// They throw Error (data) that suggests the nearest column name; the last one also if the column
+  /// is categorical. find returns null instead.
   const Column* find(std::string_view name) const;
   const Column& require(const std::string& name) const;
   const Column& require_numbers(const std::string& name) const;
@@ -64,42 +64,42 @@ class ColumnIndex {
 /// All rows of a table.
 Rows all_rows(const Table& table);
 
-/// The features of some rows. Throws Error (data) if a column is absent or of another type.
+/// The features of some rows. Throws Error (data) if a column is absent or has another type.
 Dataset encode_features(const Schema& schema, const Table& table, const Rows& rows);
 
-/// The features of all rows as a Predictor reads them: numbers as they are, words as their codes.
-/// encode_cell makes the cells of encode_features of these.
+/// The features of all rows in the format of the Predictor: numbers, and codes of categories.
+/// encode_cell turns them into those of encode_features.
 Dataset read_features(const Schema& schema, const Table& table);
 
-/// Features and the columns beside them for several lists of rows, each in ascending order;
-/// features of those rows that the share has. The cells of the table are freed as they are encoded,
-/// block of rows by block, so that little is ever held in both forms.
+/// Encodes features and side columns for several lists of rows, each ascending; features only for
+/// the rows of this rank. The memory of the table is freed block by block, so that few rows are in
+/// memory twice.
 std::vector<Dataset> encode_and_free(const Schema& schema, Table table, const RankRows& share,
                                      const std::vector<const Rows*>& lists);
 
-/// The position of a value, not NaN, among keypoints; counted from the other end if `turned`. It
-/// never falls (turned: never rises) when the value rises, not by one bit.
+/// The position of a value (not NaN) among keypoints; counted from the other end if `reversed`.
+/// Monotonic in the value to the last bit: increasing, or decreasing if reversed.
 float position_among(std::span<const float> keypoints, float value, bool reversed) noexcept;
 
-/// The position of a value among a number feature's keypoints, as above.
+/// The position of a value among the keypoints of a numeric feature.
 float encode_number(const Feature& feature, float value);
 
-/// One cell of a row of numbers and codes: a number or the code of an ordered word as its position,
-/// the code of a category as itself; NaN is missing, any other code unseen.
+/// Encodes one value of a row: a number or an ordered category as its position, a category as its
+/// code. NaN is missing; any other code is unseen.
 float encode_cell(const Feature& feature, float cell);
 
-/// One column as ColumnIndex has it.
+/// A column of a ColumnIndex.
 const Column& require_column(const Table& table, const std::string& name);
 const Column& require_numbers(const Table& table, const std::string& name);
 
-/// Throws Error (data) with the table and the column before the message.
+/// Throws Error (data); the message begins with the table and the column.
 [[noreturn]] void fail_column(const Table& table, const std::string& column,
                               std::string_view message);
 
-/// The word of a cell, whatever the column's type; empty for a missing one.
+/// The text of a value of any column type; empty for a missing value.
 std::string text_at(const Column& column, std::size_t row);
 
-/// The fewest digits that read back as the same number of that column.
+/// The fewest digits that read back to the same number of the column.
 std::string number_text(const Column& column, double value);
 
 }  // namespace espalier

@@ -8,10 +8,10 @@ namespace espalier {
 
 namespace {
 
-// Cells with fewer rows say too little of their own.
+// Combinations with fewer rows are too rare for a code of their own.
 constexpr std::size_t kFewRows = 4;
 
-// Words are codes from the heaviest on, so the first ones keep a bin each.
+// Category codes are sorted by weight, so the first ones keep a bin each.
 std::vector<float> edges_between_words(std::size_t num_codes, std::size_t bins) {
   std::vector<float> edges;
   for (std::size_t code = 1; code < std::min(num_codes, bins); ++code)
@@ -19,7 +19,7 @@ std::vector<float> edges_between_words(std::size_t num_codes, std::size_t bins) 
   return edges;
 }
 
-// Somewhere above `low` and not above `high`.
+// A value above `low` and at most `high`.
 float between(float low, float high) {
   const float middle = low + (high - low) / 2;
   return middle > low ? middle : high;
@@ -68,7 +68,7 @@ Pair::Side fit_side(const Schema& schema, std::size_t feature, int bins, const D
   const auto most = static_cast<std::size_t>(bins);
   Pair::Side side{.feature = feature};
   if (own.kind == FeatureKind::category) {
-    side.edges = edges_between_words(own.categories.size() + 1, most);  // the last is unseen
+    side.edges = edges_between_words(own.categories.size() + 1, most);  // the last one is unseen
     return side;
   }
   std::vector<float> values;
@@ -77,7 +77,7 @@ Pair::Side fit_side(const Schema& schema, std::size_t feature, int bins, const D
   }
   std::ranges::sort(values);
   side.edges = edges_between_values(values, most);
-  // The position of a missing cell is negative, that of a value is not.
+  // The position of a missing value is negative, that of a number is not.
   if (values.size() < data.num_rows || side.edges.empty()) side.edges.insert(side.edges.begin(), 0);
   return side;
 }
@@ -107,7 +107,7 @@ Pair fit_pair(const Schema& schema, std::size_t first, std::size_t second, int b
   order.resize(std::min(order.size(), static_cast<std::size_t>(most_codes) - 1));
   for (const std::size_t cell : order)
     pair.shares.push_back(static_cast<float>(weights[cell] / total));
-  // All others share the code behind these; it is that of unseen cells if none of them has a row.
+  // All others share the next code; if there are none, it is the code of unseen combinations.
   pair.codes.assign(num_cells, static_cast<std::int32_t>(order.size()));
   for (std::size_t i = 0; i < order.size(); ++i) {
     pair.codes[order[i]] = static_cast<std::int32_t>(i);
@@ -128,7 +128,7 @@ bool needs_grid(const Schema& schema, std::size_t first, std::size_t second) {
   return has_direction(first) || has_direction(second);
 }
 
-// Vertices are whole numbers and the steps a power of two: every edge is exact.
+// Vertices are integers and steps are powers of two, so every edge is exact.
 std::vector<float> grid_edges(std::span<const std::int32_t> vertices) {
   std::vector<float> edges;
   for (std::size_t k = 1; k < vertices.size(); ++k) {
@@ -145,7 +145,7 @@ Pair::Side grid_side(const Schema& schema, std::size_t feature, int most) {
   const Feature& own = schema.features[feature];
   Pair::Side side{.feature = feature, .edges = {}};
   if (own.learns_missing) side.vertices.push_back(-1);
-  // A category of one word has the unseen ones beside it.
+  // A feature with one category also has the unseen category.
   const bool is_category = own.kind == FeatureKind::category;
   const auto places = static_cast<std::int32_t>(
       is_category ? std::max<std::size_t>(own.categories.size(), 2) : own.keypoints.size());

@@ -11,7 +11,7 @@ namespace espalier {
 
 namespace {
 
-// The classes with a promise: "'a', 'b'".
+// The classes with a direction: "'a', 'b'".
 std::string named(const std::vector<std::string>& classes,
                   const std::vector<Monotonicity>& promises, Monotonicity direction) {
   std::string text;

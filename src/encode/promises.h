@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which predictions move how with which columns. Of most labels all of them do; of classes without
-// an order the probability of a class does, and the promise is written "class:column".
+// Which predictions are monotonic in which features. For multiclass models these are class
+// probabilities, written "class:column"; for other labels, all predictions.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace espalier {
 
-/// What is promised of a score's prediction when a feature rises.
+/// The direction of a score's prediction as the feature increases.
 Monotonicity promise_of(const Schema& schema, std::size_t score, const Feature& feature);
 
-/// All that is promised to rise or fall, in the order of the features: "income", "prime:income".
+/// All guarantees of a direction, in the order of the features: "income", "prime:income".
 std::vector<std::string> promises_of(const Schema& schema, Monotonicity direction);
 
-/// Why no model can keep these promises of classes beside each other, or an empty string.
+/// Why no model can satisfy these directions of classes at the same time, or an empty string.
 std::string contradiction(const std::vector<std::string>& classes,
                           const std::vector<Monotonicity>& promises);
 

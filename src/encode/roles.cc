@@ -12,7 +12,7 @@ namespace espalier {
 
 namespace {
 
-// The column that the options name for a role; empty if they name none.
+// The column that the options name for a role; empty if there is none.
 const std::string& column_of(Role role, const TrainOptions& options) {
   switch (role) {
     case Role::weight:

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of many rows that stands for all of them: one row of each stretch of k neighbours, drawn
-// by a hash of the number of the stretch, with k the least that leaves `most`.
+// A sample of many rows: one row of each block of k neighbors, selected by a hash of the block's
+// index. k is the smallest block size that gives at most `most` rows.
 //
-// Whatever the order of the rows, of m full stretches the share S(x) of drawn rows with a value of
-// at most x has the mean F(x), the share of all rows: stretch j gives a row of at most x with
-// probability p_j, its own share, and F = sum_j p_j / m. The draws are independent, so by
-// Hoeffding's inequality
+// The sample represents all rows whatever their order. Of m full blocks, the fraction S(x) of
+// sampled rows with a value of at most x has the mean F(x), the fraction of all rows: block j
+// contributes such a row with probability p_j, its own fraction, and F = sum_j p_j / m. The draws
+// are independent, so Hoeffding's inequality gives
 //
 //   P(|S(x) - F(x)| > e) <= 2 exp(-2 m e^2)
 //
-// for each x: 0.5 % off has odds of 3 * 10^-11 at m = 500,000. It takes the places of rows alone,
-// so that rows in memory, on disk and in parts that follow each other give the same sample.
+// for each x: an error of 0.5 % has probability 3 * 10^-11 at m = 500,000. The sample depends on
+// row indices only, so that rows in memory, on disk and in consecutive parts give the same sample.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@
 
 namespace espalier {
 
-/// visit(place) in rising order for the places below num_rows that are drawn: all of them if they
-/// are at most `most`, which is at least 1.
+/// Calls visit(index) in increasing order for the sampled indices below num_rows: all of them if
+/// there are at most `most`, which is at least 1.
 template <class Visit>
 void visit_sample(std::size_t num_rows, std::size_t most, const Visit& visit) {
   constexpr std::uint64_t kSeed = 1;

@@ -16,7 +16,7 @@
 #include "core/text.h"
 #include "csv/category_index.h"
 #include "csv/cell.h"
-#include "encode/column_wishes.h"
+#include "encode/column_options.h"
 #include "encode/encode.h"
 #include "encode/roles.h"
 #include "encode/row_sample.h"
@@ -27,14 +27,14 @@ namespace espalier {
 
 namespace {
 
-// More rows than this are thinned evenly before their values are sorted for keypoints.
+// More rows than this are thinned out evenly before their values are sorted for keypoints.
 constexpr std::size_t kMaxKeypointRows = 1'000'000;
 
 [[noreturn]] void fail(std::string_view message) {
   throw Error(ErrorKind::argument, std::string(message));
 }
 
-// Names and words go into the header of the model file.
+// Names and categories are stored in the header of the model file.
 void require_utf8(const Table& table, const Column& column) {
   constexpr const char* kWanted = "is not UTF-8; convert the file first, for example with iconv";
   if (!is_utf8(column.name))
@@ -46,7 +46,7 @@ void require_utf8(const Table& table, const Column& column) {
   }
 }
 
-// The place of each cell in the order of a feature's words; NaN for a missing one.
+// The rank of each value in the order of a feature's categories; NaN for a missing one.
 class OrderedCells {
  public:
   OrderedCells(const Feature& feature, const Column& column)
@@ -73,10 +73,10 @@ class OrderedCells {
   std::vector<float> by_code_;
 };
 
-// The training rows that this process has, and where their cells are.
+// The training rows of this process, and where their values are.
 struct OwnRows {
   std::span<const std::uint64_t> rows;
-  std::uint64_t first;  // the row that the columns begin with
+  std::uint64_t first;  // the first row of the columns
 
   template <class Visit>
   void visit(const Visit& visit) const {
@@ -106,8 +106,8 @@ void fill_ordered(const Column& column, const OwnRows& rows,
   });
 }
 
-// What each of some words weighs in the training rows; less than 0 if it is in none of them.
-// same[code] is the word of a code, the last word stands for missing cells.
+// The weight of categories in the training rows; negative for a category that is in none of them.
+// same[code] is the category of a code; the last category stands for missing values.
 std::vector<double> weigh_categories(const Column& column, const RankRows& share, const Rows& rows,
                                      const LargeVector<float>& weights,
                                      const std::vector<std::size_t>& same,
@@ -135,11 +135,12 @@ std::vector<double> weigh_categories(const Column& column, const RankRows& share
   return totals;
 }
 
-// The words of the training rows, the heaviest first; the rarest pooled beyond max_categories.
+// The categories of the training rows by decreasing weight; the rarest are pooled beyond
+// max_categories.
 void fill_category(const Column& column, const RankRows& share, const Rows& rows,
                    const LargeVector<float>& weights, int max_categories, Feature& feature) {
   feature.kind = FeatureKind::category;
-  CategoryIndex index;            // 1 and 1.0 are one word
+  CategoryIndex index;            // 1 and 1.0 are one category
   std::vector<std::size_t> same;  // by code
   for (const std::string& each : column.categories)
     same.push_back(static_cast<std::size_t>(index.index_of(shortest_plain(each))));
@@ -175,12 +176,12 @@ void fill_category(const Column& column, const RankRows& share, const Rows& rows
   }
 }
 
-// What the training rows of a column hold: nothing, one value only, or more.
+// What a column contains in the training rows: nothing, a single value, or more.
 struct Content {
   bool any_value = false;
   bool any_missing = false;
   bool varies = false;
-  bool is_blurred = false;  // numbers that differ are the same as floats
+  bool is_blurred = false;  // different numbers are equal as floats
   std::int32_t first_code = 0;
   float first_number = 0;
   double first_double = 0;
@@ -202,7 +203,7 @@ struct Content {
   }
 };
 
-// Numbers that lie close together are few as floats; of others so many are looked at.
+// The number of values to look at; numbers that are close together have few distinct floats.
 constexpr std::size_t kMaxLookedAt = std::size_t{1} << 20;
 
 bool has_blurred_numbers(const Column& column, const OwnRows& rows) {
@@ -243,8 +244,8 @@ Content own_content_of(const Column& column, const OwnRows& rows) {
   return content;
 }
 
-// That of all processes. Their numbers are compared by the first of each: what is blurred is only
-// worth a warning.
+// The contents in all processes, compared by the first value of each. Blurring only causes a
+// warning.
 Content content_of(const Column& column, const RankRows& share, const OwnRows& rows) {
   const Content own = own_content_of(column, rows);
   Content content;
@@ -261,7 +262,7 @@ std::string_view why_ignored(const Content& content) {
              : "it has the same value in every training row";
 }
 
-// The finite values of the training rows of a number or ordered feature, sorted.
+// The finite values of the training rows of a numeric or ordered feature, sorted.
 std::vector<float> sorted_values(const Feature& feature, const Column& column,
                                  const RankRows& share, const Rows& rows) {
   std::vector<float> own;
@@ -390,7 +391,7 @@ void fit_keypoints(const KeypointPlan& plan, const Table& table, const RankRows&
             ? uniformly_over(0, static_cast<double>(feature.categories.size() - 1),
                              plan.learn_missing ? static_cast<int>(feature.categories.size()) : 2)
             : choose_keypoints(plan, values);
-    // Quantiles repeat where many rows share a value, and uniform steps may be too small for
+    // Quantiles repeat where many rows have the same value, and uniform steps may be too small for
     // floats.
     auto& points = feature.keypoints;
     points.erase(std::unique(points.begin(), points.end()), points.end());

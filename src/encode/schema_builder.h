@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model will know of its table, worked out from the table and the options.
+// Builds the schema of a model from the table and the options.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
 
-#include "encode/column_wishes.h"
+#include "encode/column_options.h"
 #include "encode/dataset.h"
 #include "espalier/architecture.h"
 #include "espalier/options.h"
@@ -18,23 +18,23 @@ namespace espalier {
 
 using Warning = std::function<void(const std::string&)>;
 
-/// The features with their kinds, directions and categories as the training rows show them, in
-/// ascending order; keypoints are not yet fitted. Columns without information are left out with a
-/// warning. Throws Error (argument) for names and directions that do not suit the table.
+/// The features with their kinds, directions and categories as in the training rows, in ascending
+/// order; keypoints are not fitted yet. Columns without information are left out with a warning.
+/// Throws Error (argument) for names and directions that do not match the table.
 std::vector<Feature> build_features(const Table& table, const TrainOptions& options,
                                     const Rows& rows, const Warning& warn);
-/// The same with directions that are read already, of a table that may be divided.
+/// The same with parsed directions, for a table that may be divided among ranks.
 std::vector<Feature> build_features(const Table& table, const RankRows& share,
                                     const TrainOptions& options, const Directions& directions,
                                     const Rows& rows, const Warning& warn);
 
-/// Where the calibrators of number features bend, at most `count` keypoints.
+/// The keypoints of numeric features, at most `count`.
 struct KeypointPlan {
   Keypoints mode = Keypoints::distinct;
   int count = 20;
   int continuous_count = 0;         // for columns with more than `count` values; 0: count
   std::optional<Range> range = {};  // uniform over this range instead, for all features
-  bool learn_missing = true;        // whether a calibrator can learn an output for missing cells
+  bool learn_missing = true;        // whether a calibrator can learn an output for missing values
 };
 void fit_keypoints(const KeypointPlan& plan, const Table& table, const RankRows& share,
                    const Rows& rows, std::vector<Feature>& features);

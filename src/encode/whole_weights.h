@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of weights that are exact.
+// Exact sums of weights.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace espalier {
 
-/// Weights as whole numbers of a unit, so that their sums are exact: neither the order of the rows
-/// nor who has which of them changes a bit. The unit is the smallest for which no sum overflows.
+/// Weights as integer multiples of a unit, so that sums are exact and do not depend on the order of
+/// rows or on their division among ranks. The unit is the smallest for which no sum overflows.
 class WholeWeights {
  public:
   explicit WholeWeights(const LargeVector<float>& weights) : weights_(weights) {

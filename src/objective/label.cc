@@ -12,7 +12,7 @@
 
 #include "core/text.h"
 #include "csv/cell.h"
-#include "encode/column_wishes.h"
+#include "encode/column_options.h"
 #include "encode/encode.h"
 #include "encode/roles.h"
 #include "espalier/csv.h"

@@ -11,13 +11,14 @@ namespace {
 constexpr double kRegionEffects[] = {0.0, 0.15, -0.1, 0.05, -0.2, 0.1, 0.3, -0.35};
 constexpr double kPurposeEffects[] = {-0.2, -0.35, 0.2, 0.3, 0.0, 0.15};
 constexpr double kHousingEffects[] = {-0.35, 0.0, 0.35};
-// How much worse debt is for each purpose; all more than 0, so that the risk rises with it.
+// How much each purpose multiplies the effect of debt. All factors are positive, so that the risk
+// increases in debt.
 constexpr double kDebtWeights[] = {1.0, 0.6, 1.5, 1.8, 1.0, 1.2};
 
 }  // namespace
 
-// Each term is built from non-negative factors that rise or fall in one input: a product of two of
-// them, such as late payments on a low income, is as monotone as they are.
+// Each term is a product of non-negative factors that are monotonic in one input, so interactions
+// such as late payments times low income are monotonic too.
 double true_logit(const Loan& loan) {
   const auto purpose = static_cast<std::size_t>(loan.purpose);
   const double debt = loan.debt_ratio / (0.6 + loan.debt_ratio);              // rises, 0 to 0.8

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The truth behind the synthetic loans of simulate: who defaults, and why.
+// The true risk of the synthetic loans: who defaults, and why.
 #pragma once
 
 #include <array>
@@ -13,22 +13,21 @@ inline constexpr std::array<std::string_view, 6> kPurposes = {"car",      "home"
                                                               "business", "education", "other"};
 inline constexpr std::array<std::string_view, 3> kHousings = {"own", "mortgage", "rent"};
 
-// One applicant for a loan, as the table shows him: numbers are rounded already.
+// A loan applicant as in the table; numbers are already rounded.
 struct Loan {
-  double income;         // a year, more than 0
+  double income;         // per year, positive
   double debt_ratio;     // 0 to 2
   double late_payments;  // a count
   double years_employed;
   double age;
   double loan_amount;
-  int region;  // indices into the words above
+  int region;  // index into the names above
   int purpose;
   int housing;
 };
 
-// The logit of the risk of default. It rises with debt_ratio and late_payments and falls with
-// income and years_employed, strictly and whatever the other values are; in age it has the shape of
-// a U.
+// The log-odds of default. They are strictly increasing in debt_ratio and late_payments, strictly
+// decreasing in income and years_employed, and U-shaped in age.
 double true_logit(const Loan& loan);
 
 }  // namespace espalier

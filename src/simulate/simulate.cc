@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes up loans. Every column draws from a stream of its own and the named ones row by row, so a
-// table with more rows or more columns begins as the smaller one does.
+// Generates loans. Each column has its own random stream, and the named columns are drawn row by
+// row. A table with more rows or columns therefore begins with the smaller table.
 #include "espalier/simulate.h"
 
 #include <fmt/format.h>
@@ -32,11 +32,11 @@ constexpr int kNamedNumbers = 6;
 constexpr int kNamedCategories = 3;
 constexpr double kTypicalAge = 46;
 
-// The first columns beyond the named ones carry a little signal, the others none.
+// The first columns after the named ones have a small effect, the others none.
 constexpr double kNumberSlopes[] = {0.25, -0.15, 0.1};
 constexpr double kCategorySlopes[] = {0.2, -0.15};
 
-// Streams of random numbers; the extra columns and the missing cells have one per column.
+// Random streams; extra columns and missing values have one per column.
 enum Stream : std::uint64_t {
   kLoans = 0,
   kLabels = 1,
@@ -46,7 +46,7 @@ enum Stream : std::uint64_t {
   kMissingCategories = 4 << 20,
 };
 
-// The stream of each number, which goes on from piece to piece.
+// The state of each stream, which continues from piece to piece.
 class Streams {
  public:
   explicit Streams(std::uint64_t seed) : root_(seed) {}
@@ -62,7 +62,7 @@ class Streams {
 
 double sigmoid(double logit) { return 1.0 / (1.0 + portable_exp(-logit)); }
 
-// To the nearest multiple of 1 / per_unit, as the float that the table holds.
+// Rounds to the nearest multiple of 1 / per_unit, as a float.
 double rounded(double value, double per_unit) {
   return static_cast<float>(std::round(value * per_unit) / per_unit + 0.0);  // no -0
 }
@@ -76,7 +76,7 @@ int draw_index(Random& random, std::span<const double> shares) {
   return index;
 }
 
-// Poisson: how many uniform numbers can be multiplied before the product is less than exp(-mean).
+// Poisson: counts how many uniform numbers have a product of at least exp(-mean).
 double draw_count(Random& random, double mean) {
   constexpr int kMax = 12;
   const double limit = portable_exp(-mean);
@@ -90,7 +90,7 @@ double draw_count(Random& random, double mean) {
 Loan draw_loan(Random& random) {
   constexpr double kRegionShares[] = {0.26, 0.2, 0.16, 0.13, 0.1, 0.07, 0.05, 0.03};
   constexpr double kPurposeShares[] = {0.3, 0.22, 0.2, 0.12, 0.1, 0.06};
-  const double carelessness = random.normal();  // never seen: ties debts to late payments
+  const double carelessness = random.normal();  // hidden: correlates debts and late payments
   Loan loan;
   loan.age = std::clamp(rounded(42 + 14 * random.normal(), 1), 18.0, 85.0);
   const double years = -7 * portable_log(1 - random.uniform());
@@ -131,7 +131,7 @@ struct Loans {
   std::vector<double> logits;  // of the true risk, one per row
 };
 
-// The named columns. Those that the table is not to have count as typical.
+// The named columns. Absent ones have typical values.
 Loans draw_loans(const SimulateOptions& options, std::size_t rows, Random& random) {
   constexpr const char* kNames[kNamedNumbers] = {"income",         "debt_ratio", "late_payments",
                                                  "years_employed", "age",        "loan_amount"};
@@ -161,7 +161,7 @@ Loans draw_loans(const SimulateOptions& options, std::size_t rows, Random& rando
   return loans;
 }
 
-// number_7, number_8, ...: normal, two decimals.
+// number_7, number_8, ...: normal, with two decimals.
 void add_extra_number(Loans& loans, int k, Random& random) {
   const std::size_t rows = loans.logits.size();
   Column column = number_column(fmt::format("number_{}", k), rows);
@@ -175,7 +175,7 @@ void add_extra_number(Loans& loans, int k, Random& random) {
   loans.numbers.push_back(std::move(column));
 }
 
-// category_4, category_5, ...: two to eleven words, the first ones more frequent.
+// category_4, category_5, ...: two to eleven categories, the first ones more frequent.
 void add_extra_category(Loans& loans, int k, Random& random) {
   constexpr std::array<std::string_view, 11> kWords = {
       "oak", "elm", "ash", "fir", "yew", "pear", "plum", "lime", "fig", "hazel", "cedar"};
@@ -193,7 +193,7 @@ void add_extra_category(Loans& loans, int k, Random& random) {
   loans.categories.push_back(std::move(column));
 }
 
-// Empties cells; the odds of a cell are those of `share` times odds(row).
+// Makes values missing; the odds of a value are those of `share` times odds(row).
 template <class Odds>
 void drop_cells(Column& column, double share, Random& random, Odds&& odds) {
   const std::size_t rows = std::max(column.numbers.size(), column.codes.size());
@@ -210,7 +210,8 @@ void drop_cells(Column& column, double share, Random& random, Odds&& odds) {
 
 void drop_cells(Loans& loans, const SimulateOptions& options, Streams& streams) {
   const auto evenly = [](std::size_t) { return 1.0; };
-  // Who will not pay back likes to be silent about the income: about 1 at the mean risk.
+  // Applicants who will default are more likely to omit their income: a factor of about 1 at the
+  // mean risk.
   const auto by_risk = [&](std::size_t row) { return 0.7 + 1.5 * sigmoid(loans.logits[row]); };
   for (std::size_t i = 0; i < loans.numbers.size(); ++i) {
     Column& column = loans.numbers[i];
@@ -226,7 +227,7 @@ void drop_cells(Loans& loans, const SimulateOptions& options, Streams& streams) 
     drop_cells(loans.categories[i], options.missing, streams[kMissingCategories + i], evenly);
 }
 
-// Puts the words of a category column in order of first appearance, as a table wants them.
+// Orders the categories of a column by first appearance, as in a file.
 void renumber(Column& column) {
   std::vector<std::int32_t> new_codes(column.categories.size(), kMissingCode);
   std::vector<std::string> words;

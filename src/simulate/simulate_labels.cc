@@ -33,7 +33,7 @@ DrawnLabels draw_defaults(std::span<const double> logits, Random& random) {
   return {{std::move(labels)}, std::move(truth)};
 }
 
-// Events of a Poisson process until the exposure is over, each with a cost whose mean rises too.
+// Events of a Poisson process during the exposure, each with a cost whose mean increases too.
 DrawnLabels draw_claims(std::span<const double> logits, Random& random) {
   Column exposure = numbers("exposure"), claims = numbers("claims"), cost = numbers("cost");
   Column truth = numbers("true_rate");
@@ -54,7 +54,7 @@ DrawnLabels draw_claims(std::span<const double> logits, Random& random) {
   return {{std::move(exposure), std::move(claims), std::move(cost)}, std::move(truth)};
 }
 
-// The interest: its median rises with the risk, and its spread too.
+// The interest rate: its median and its spread increase with the risk.
 DrawnLabels draw_prices(std::span<const double> logits, Random& random) {
   Column labels = numbers("interest"), truth = numbers("true_median");
   for (const double logit : logits) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The labels of synthetic loans: what is drawn when the logit of the true risk of each row is
-// known.
+// The labels of synthetic loans, drawn from the log-odds of the true risk of each row.
 #pragma once
 
 #include <span>
@@ -14,10 +13,10 @@ namespace espalier {
 
 struct DrawnLabels {
   std::vector<Column> columns;
-  Column truth;  // what they were drawn with
+  Column truth;  // the true parameter of the labels
 };
 
-/// Row by row, so that more rows begin as fewer do.
+/// Draws row by row, so that a longer table begins with the rows of a shorter one.
 DrawnLabels draw_labels(SimulatedKind kind, std::span<const double> logits, Random& random);
 
 }  // namespace espalier

@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The words of a column are in memory; more than these are names, of which nothing can be learned.
+// Categories of a column are in memory. A column with more of them has names, which carry no
+// information.
 constexpr std::size_t kMaxCategories = std::size_t{1} << 24;
 
 }  // namespace
@@ -58,8 +59,8 @@ StoredColumn ColumnWriter::finish() {
   return stored;
 }
 
-// Doubles are kept for as long as floats blur all numbers so far. A piece without them has numbers
-// that are floats: those of a part blur if those of the whole do.
+// Keeps doubles as long as floats blur all numbers so far. Numbers of a piece without doubles are
+// floats: if all numbers blur, those of a piece do.
 void ColumnWriter::add_exact(const Column& piece) {
   if (!keeps_exact_) return;
   const std::span<const float> numbers = piece.values();
@@ -105,7 +106,7 @@ void ColumnWriter::append(std::string_view kind, std::span<const T> cells,
 template <class T>
 void ColumnWriter::remove(std::string_view kind, std::vector<T>& in_memory) {
   in_memory = {};
-  std::error_code ignored;  // it may never have been there
+  std::error_code ignored;  // it may not exist
   if (!folder_.empty()) fs::remove(column_file(folder_, index_, kind), ignored);
 }
 
@@ -142,7 +143,7 @@ void PieceWriter::require_same_columns(const Table& piece) const {
 }
 
 void PieceWriter::clear() {
-  std::error_code ignored;  // they may never have been there
+  std::error_code ignored;  // they may not exist
   for (std::size_t c = 0; c < writers_.size() && !folder_.empty(); ++c) {
     for (const char* const kind : {"numbers", "exact", "codes"})
       fs::remove(column_file(folder_, c, kind), ignored);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of a table that comes in pieces, written behind each other to files or to memory.
+// Writes the columns of a table piece by piece, to files or to memory.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@
 
 namespace espalier {
 
-/// Where the cells of a column lie: `kind` is numbers, exact or codes.
+/// The file of the values of a column: `kind` is numbers, exact or codes.
 std::string column_file(const std::string& folder, std::size_t column, std::string_view kind);
 
-/// One column while it is written, piece by piece, to files or, without a folder, to memory.
+/// Writes one column piece by piece, to files or, without a folder, to memory.
 class ColumnWriter {
  public:
   ColumnWriter(std::string folder, std::size_t index);
 
-  /// Throws Error (file), or Error (data) if there are too many words; `table` is for messages.
+  /// Throws Error (file), and Error (data) for too many categories; `table` is for messages.
   void add(const Column& piece, const std::string& table);
 
   StoredColumn finish();
@@ -42,22 +42,21 @@ class ColumnWriter {
   CategoryIndex categories_;
   FloatBlur blur_;
   bool keeps_exact_ = true;
-  bool had_exact_ = false;  // a piece had numbers that are no floats
+  bool had_exact_ = false;  // a piece had numbers that are not floats
 };
 
-/// All columns of a table.
+/// Writes all columns of a table.
 class PieceWriter {
  public:
   explicit PieceWriter(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Throws as ColumnWriter::add, and Error (data) if names or types are not those of the first
-  /// piece.
+  /// Throws as ColumnWriter::add, and Error (data) if names or types differ from the first piece.
   void add(const Table& piece);
 
-  /// Forgets all pieces, and removes their files.
+  /// Discards all pieces and deletes their files.
   void clear();
 
-  /// The columns and how many rows they have; the source is empty.
+  /// The columns and their number of rows; the source is empty.
   StoredTable finish();
 
  private:

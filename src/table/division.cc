@@ -37,12 +37,12 @@ bool can_be_divided(const std::vector<Shard>& shards) {
 DividedText::DividedText(std::vector<Shard> shards, const CsvOptions& options)
     : shards_(std::move(shards)), options_(options) {
   check_options(options);
-  std::vector<std::string> columns;  // of the first
+  std::vector<std::string> columns;  // of the first file
   for (const auto& [path, name] : shards_) {
     Text& text = texts_.emplace_back(Text{.bytes = read_file(path), .begin = {}});
     const std::string_view all = text.bytes.view();
     const CsvHead head(head_of(all), options, name);
-    if (head.rows().position() == head.rows().end()) head.read(head.rows(), 0);  // says why not
+    if (head.rows().position() == head.rows().end()) head.read(head.rows(), 0);  // throws
     if (columns.empty()) columns = names_of(head);
     require_same_columns(names_of(head), name, columns, shards_.front().name);
     text.delimiter = head.rows().delimiter();
@@ -66,7 +66,7 @@ TextPlace DividedText::begin_of(std::uint64_t file) const {
   return file < texts_.size() ? texts_[file].begin : TextPlace{texts_.size(), 0, 0};
 }
 
-// A line break behind that many bytes of the rows of all files.
+// A line break after this many bytes of the rows of all files.
 TextPlace DividedText::guess(std::uint64_t offset) const {
   for (std::uint64_t file = 0; file < texts_.size(); ++file) {
     const Text& text = texts_[file];
@@ -84,7 +84,7 @@ TextPlace DividedText::guess(std::uint64_t offset) const {
   return begin_of(texts_.size());
 }
 
-// The rows that begin at a place and before another, at most so many.
+// The rows that begin between two places, up to a limit.
 DividedText::Walk DividedText::walk(const TextPlace& begin, const TextPlace& until,
                                     std::uint64_t most_rows) const {
   Walk walk{begin, begin};
@@ -97,7 +97,7 @@ DividedText::Walk DividedText::walk(const TextPlace& begin, const TextPlace& unt
     bool ends_file = end == text.end;
     if (most_rows == kAllRows && own.find('"') == own.npos) {
       const std::uint64_t breaks = count_line_breaks(own.data(), own.data() + own.size());
-      walk.rows += breaks + (ends_file ? 1 : 0);  // the last row of a file has no line break
+      walk.rows += breaks + (ends_file ? 1 : 0);  // the last row of a file may have no line break
       at = {at.file, end, at.line + breaks};
     } else {
       CsvScanner scanner = CsvScanner(all, text.delimiter, "", 1).moved_to(own.data(), at.line);
@@ -113,7 +113,7 @@ DividedText::Walk DividedText::walk(const TextPlace& begin, const TextPlace& unt
   return walk;
 }
 
-// What each rank counts. Lines count from the beginning of a walk, unless it begins a file.
+// The counts of a rank. Lines count from the start of its range, unless the range begins a file.
 std::vector<DividedText::Walk> DividedText::count(Ranks& ranks) const {
   std::uint64_t bytes = 0;
   for (const Text& text : texts_) bytes += text.end - text.begin.byte;
@@ -155,7 +155,7 @@ RankText DividedText::divide(Ranks& ranks) const {
     first_rows.push_back(first_rows.back() + walks[q].rows);
   }
   const std::uint64_t all_rows = first_rows.back();
-  // Who has counted the first row of a rank finds it.
+  // The rank that counted the first row of another rank finds its place.
   std::vector<TextPlace> found(walks.size() + 1, begin_of(texts_.size()));
   const auto first_row = [&](std::size_t q) {
     return begin_of_part(parts_of_rank(static_cast<int>(q), ranks.size()).first, all_rows);

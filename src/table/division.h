@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of texts that several ranks read together: which bytes are whose.
+// Divides the rows of text files among several ranks that read them together.
 //
-// Each rank counts the rows of a stretch of bytes, the same length for all. Where such a stretch
-// begins is not known before all that comes before it is read: at a line break, which may lie
-// within quotes. So a line break is taken to end a row, all say where the row behind their last one
-// begins, and who began elsewhere counts again, as the chunks of csv/rows.h do. Then all know how
-// many rows there are, and who has counted the first row of a rank says where it is.
+// Each rank counts the rows of a range of bytes; all ranges have the same length. A range begins at
+// a line break, which may be inside quotes; this is unknown until all text before it has been read.
+// So each rank assumes that the line break ends a row, and all ranks exchange where the row after
+// their last one begins. A rank that began elsewhere counts again, as the chunks of csv/rows.h do.
+// Then all ranks know the number of rows, and the rank that counted the first row of another rank
+// tells where that row is.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,11 @@
 
 namespace espalier {
 
-/// Where a row begins; behind the last file if there is none.
+/// The start of a row; the end of the last file if there is none.
 struct TextPlace {
   std::uint64_t file = 0;
   std::uint64_t byte = 0;
-  std::uint64_t line = 0;  // of the file, from 1
+  std::uint64_t line = 0;  // line number in the file, from 1
 
   bool is_at(const TextPlace& other) const { return file == other.file && byte == other.byte; }
   bool is_before(const TextPlace& other) const {
@@ -32,14 +33,14 @@ struct TextPlace {
   }
 };
 
-/// Some rows of one file.
+/// A range of rows of one file.
 struct TextPart {
   std::uint64_t file;
   std::uint64_t begin, end;  // bytes
-  std::uint64_t line;        // of the first
+  std::uint64_t line;        // line number of the first row
 };
 
-/// What a rank has of all rows.
+/// The rows of a rank.
 struct RankText {
   std::uint64_t all_rows = 0;
   std::uint64_t first_row = 0;
@@ -49,20 +50,20 @@ struct RankText {
 
 class DividedText {
  public:
-  /// Throws Error (data, file) for files that are no tables. The options outlive it.
+  /// Throws Error (data, file) for files that are not CSV. The options must outlive the object.
   DividedText(std::vector<Shard> shards, const CsvOptions& options);
 
-  /// What this rank has, as rows_of_rank says; all ranks call it, with the same files.
+  /// The rows of this rank, as rows_of_rank defines them. All ranks call it, with the same files.
   RankText divide(Ranks& ranks) const;
 
-  /// The rows of a part, piece by piece.
+  /// Reads a range of rows piece by piece.
   PieceReader read(const TextPart& part, const CsvOptions& options, std::size_t piece_bytes) const;
 
  private:
   struct Text {
     FileBytes bytes;
     TextPlace begin;        // of the first row
-    std::uint64_t end = 0;  // of the last
+    std::uint64_t end = 0;  // of the last row
     char delimiter = ',';
   };
   struct Walk {
@@ -82,7 +83,7 @@ class DividedText {
   std::vector<Text> texts_;
 };
 
-/// Whether all files are texts that can be read from the middle: no gzip, no pipe.
+/// Whether all files are texts that can be read from any position: not gzip, not a pipe.
 bool can_be_divided(const std::vector<Shard>& shards);
 
 }  // namespace espalier

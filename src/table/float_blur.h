@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// floats_blur of espalier/table.h for numbers that come one after another.
+// Computes floats_blur of espalier/table.h in one pass over numbers.
 //
-// A part of numbers that blur blurs too, unless one of them is infinite: so once they do not blur,
-// they never will again.
+// If a set of numbers blurs, so does each subset, unless it has an infinity. So once the numbers so
+// far do not blur, all of them together do not.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class FloatBlur {
     for (const float value : values) {
       if (std::isinf(value)) has_infinity_ = true;
       if (value < lo_ || value > hi_) {
-        // Of two values one is the least and one the largest.
+        // Of two distinct values, one is the minimum and one the maximum.
         more_than_two_ = more_than_two_ || lo_ < hi_;
       } else {
         more_than_two_ = more_than_two_ || (value > lo_ && value < hi_);
@@ -28,7 +28,7 @@ class FloatBlur {
     }
   }
 
-  /// Numbers that came elsewhere.
+  /// Adds numbers that were seen elsewhere.
   void add(const FloatBlur& other) noexcept {
     const float ends[] = {other.lo_, other.hi_};
     add(ends);
@@ -37,7 +37,7 @@ class FloatBlur {
   }
 
   bool blurs() const noexcept {
-    // Beyond this the spread of the values has 16 bits or more of a float's 24.
+    // The spread of the values then has at least 16 of the 24 bits of a float.
     constexpr float kCloseTogether = 1.0f / 256;
     return has_infinity_ || !more_than_two_ ||
            hi_ - lo_ < kCloseTogether * std::max(std::abs(lo_), std::abs(hi_));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks tell each other. All of them call these functions, in the same order.
+// Communication between ranks. All ranks call these functions in the same order.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace espalier {
 
-/// Sends the same to all.
+/// Sends the same bytes to all ranks.
 void tell_all(Ranks& ranks, std::span<const std::byte> own,
               std::span<const std::span<std::byte>> of_each);
 
-/// What each rank says, in the order of ranks. Null: this process is alone.
+/// Collects the text of each rank, in the order of ranks. Null: this process is alone.
 std::vector<std::string> gather(Ranks* ranks, std::string_view own);
 
-/// The same of plain values.
+/// The same for plain values.
 template <class T>
 std::vector<T> gather_values(Ranks& ranks, const T& own) {
   std::vector<T> all;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of which rows of a table this process has the features. Alone it has all of them. Of several
-// processes each has a stretch of neighbours, one process behind another, and what is to be known
-// of a column is gathered from all: so names, types and words are those of the whole table
-// everywhere, and so are the cells of the label and of the columns beside it.
+// The rows of a table whose features this process has. A single process has all rows. With several
+// processes, each has a range of rows, in the order of ranks. Facts about a column are collected
+// from all ranks, so that names, types and categories are those of the whole table everywhere. All
+// ranks have the label and the side columns of all rows.
 //
-// A table of many rows is read in parts, stretches of an eighth of it, and a process has whole
-// parts. What is summed over rows is summed exactly, so that no sum depends on who has which rows.
+// A large table is divided into eight parts, and a process has whole parts. Sums over rows are
+// exact, so that they do not depend on the division.
 #pragma once
 
 #include <algorithm>
@@ -20,38 +20,38 @@
 
 namespace espalier {
 
-/// From so many rows on all that follows the order of rows goes through the table from its
-/// beginning to its end, a window at a time: the rows may lie on a disk. In memory too, so that
-/// where rows lie changes no bit.
+/// From this many rows on, training reads the table in order, from start to end, a window at a
+/// time, because the rows may be on disk. It does so for tables in memory too, so that the place of
+/// the rows does not change a bit.
 inline constexpr std::size_t kManyRows = std::size_t{1} << 22;
 
-/// The parts of a table of many rows.
+/// The number of parts of a large table.
 inline constexpr int kTableParts = 8;
 
-/// Where a part begins; the last ends where the one behind it would begin.
+/// The first row of a part; the last part ends where the next one would begin.
 std::uint64_t begin_of_part(int part, std::uint64_t num_rows);
 
-/// The parts [first, last) of a rank; there may be none.
+/// The parts [first, last) of a rank; possibly none.
 struct PartRange {
   int first;
   int last;
 };
 PartRange parts_of_rank(int rank, int num_ranks);
 
-/// What each process says, in order.
+/// Collects the text of each process, in order.
 using GatherTexts = std::function<std::vector<std::string>(std::string_view)>;
 
 struct RankRows {
-  bool is_divided = false;  // there are other processes
-  std::uint64_t first = 0;  // the row that the columns of features begin with
-  RowRange rows = {};       // that this process has
-  GatherTexts gather;       // all processes call it in the same order
+  bool is_divided = false;  // whether there are other processes
+  std::uint64_t first = 0;  // the first row of the feature columns
+  RowRange rows = {};       // the rows of this process
+  GatherTexts gather;       // all processes must call it in the same order
 };
 
-/// That of a process which has all rows, in one part.
+/// A process that has all rows, in one part.
 RankRows whole_table(std::uint64_t num_rows);
 
-/// Which places of an ascending list have rows of a range.
+/// The indices in an ascending list of rows whose rows are in a range.
 RowRange places_of(RowRange range, std::span<const std::uint64_t> rows);
 
 }  // namespace espalier

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads tables whole: the head in csv/head, the rows in csv/rows.
+// Reads whole tables: the head by csv/head, the rows by csv/rows.
 #include "core/default_floats.h"
 #include "core/file.h"
 #include "core/gzip.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of a table: a list of them, or a stretch.
+// Rows of a table: a list or a range.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-/// Rows in order.
+/// Row indices, in order.
 using Rows = LargeVector<std::uint64_t>;
 
 /// The rows [begin, end).

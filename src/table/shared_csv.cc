@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A column that shows its first word makes the walk begin again.
+// A column that turns out to be categorical makes reading start again.
 StoredTable read_own(const DividedText& text, const RankText& share, CsvOptions& options,
                      std::size_t piece_bytes, PieceWriter& writer) {
   writer.clear();
@@ -40,7 +40,7 @@ StoredTable read_own(const DividedText& text, const RankText& share, CsvOptions&
   return writer.finish();
 }
 
-// What all ranks have found.
+// What all ranks found.
 std::vector<StoredTable> found_by_all(const StoredTable& own, Ranks& ranks) {
   std::vector<StoredTable> all;
   for (const std::string& bytes : gather(&ranks, to_bytes(own)))
@@ -56,7 +56,7 @@ std::set<std::string> columns_with_words(const StoredTable& table) {
   return names;
 }
 
-// The cells of a column as they were written, changed in place.
+// The stored values of a column, changed in place.
 template <class T, class Change>
 void change_cells(const std::string& path, const Change& change) {
   constexpr std::size_t kAtATime = std::size_t{1} << 18;
@@ -71,7 +71,7 @@ void change_cells(const std::string& path, const Change& change) {
   fs::rename(changed, path);
 }
 
-// Numbers the words as they first appear among all ranks.
+// Numbers the categories in order of first appearance among all ranks.
 void merge_categories(const std::vector<StoredTable>& all, std::size_t c, const std::string& folder,
                       StoredColumn& own) {
   CategoryIndex index;
@@ -79,7 +79,7 @@ void merge_categories(const std::vector<StoredTable>& all, std::size_t c, const 
     if (table.columns.empty()) continue;
     for (const std::string& category : table.columns[c].column.categories) index.index_of(category);
   }
-  std::vector<std::int32_t> codes;  // by the rank's own
+  std::vector<std::int32_t> codes;  // by the rank's own code
   for (const std::string& category : own.column.categories)
     codes.push_back(index.index_of(category));
   const auto change = [&](std::int32_t code) {
@@ -87,7 +87,7 @@ void merge_categories(const std::vector<StoredTable>& all, std::size_t c, const 
   };
   own.column.categories = index.take_categories();
   if (std::ranges::is_sorted(codes) && (codes.empty() || codes.back() + 1 == std::ssize(codes)))
-    return;  // the numbers that they had
+    return;  // codes are already right
   if (folder.empty()) {
     std::ranges::transform(own.column.codes, own.column.codes.begin(), change);
     return;
@@ -97,7 +97,7 @@ void merge_categories(const std::vector<StoredTable>& all, std::size_t c, const 
   own.checksum = checksum(read_file(path).view());
 }
 
-// Doubles stay where floats blur the numbers of all ranks.
+// Keeps doubles if floats blur the numbers of all ranks.
 void merge_exact(const std::vector<StoredTable>& all, std::size_t c, const std::string& folder,
                  Ranks& ranks, StoredColumn& own) {
   const auto has_exact = [c](const StoredTable& table) {
@@ -117,7 +117,7 @@ void merge_exact(const std::vector<StoredTable>& all, std::size_t c, const std::
   if (together.blurs()) return;
   own.column.exact = {};
   own.has_exact = false;
-  std::error_code ignored;  // it may never have been there
+  std::error_code ignored;  // it may not exist
   if (!folder.empty()) fs::remove(column_file(folder, c, "exact"), ignored);
 }
 

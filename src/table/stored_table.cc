@@ -33,7 +33,7 @@ void put_texts(std::string& out, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) put_text(out, text);
 }
 
-// One by one: the length is believed only as far as there are bytes.
+// One column at a time: a wrong count fails when the bytes end.
 std::vector<std::string> get_texts(Reader& reader, std::string_view what) {
   std::vector<std::string> texts;
   const auto count = reader.get<std::uint64_t>(what);
@@ -41,8 +41,8 @@ std::vector<std::string> get_texts(Reader& reader, std::string_view what) {
   return texts;
 }
 
-// Each column that shows its first word makes the walk begin again, as a category from its first
-// row on; most show it in the first piece.
+// A column that turns out to be categorical makes reading start again, with that column as
+// categorical from the first row on. Most such columns are found in the first piece.
 StoredTable read_columns(const std::vector<Shard>& shards, CsvOptions options,
                          const std::string& folder, std::size_t piece_bytes) {
   PieceWriter writer(folder);
@@ -59,7 +59,7 @@ StoredTable read_columns(const std::vector<Shard>& shards, CsvOptions options,
   return writer.finish();
 }
 
-// The cells of a file. Throws Error (format) if it has not that many or is damaged.
+// The values of a file. Throws Error (format) if their number is wrong or they are damaged.
 template <class T>
 std::span<const T> map_cells(const std::string& path, std::uint64_t num_rows, std::uint64_t wanted,
                              std::vector<FileBytes>& files) {
@@ -76,8 +76,8 @@ std::int64_t nanoseconds_of(const timespec& time) {
   return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
 }
 
-// Waits until a change of a file would give it a later time than it has: its clock moves in steps,
-// of a few milliseconds or, where all times are whole seconds, of up to two of those.
+// Waits until a later change of the file would get a later time stamp. File system clocks move in
+// steps of a few milliseconds, or of up to two seconds if all times are whole seconds.
 void wait_for_a_later_time(const struct stat& status) {
   using namespace std::chrono;
   const bool is_coarse = status.st_ctim.tv_nsec == 0 && status.st_mtim.tv_nsec == 0;
@@ -87,8 +87,8 @@ void wait_for_a_later_time(const struct stat& status) {
   if (age < step) std::this_thread::sleep_for(std::min(step, step - age));
 }
 
-// Where a file is, which one it is, its size and its times. Every change of its bytes changes them:
-// the time of the last change of its state cannot be set by anyone.
+// Identifies a file: path, inode, size and times. Every change of its bytes changes the
+// status-change time, which nobody can set.
 std::string facts_of(const Shard& shard) {
   const std::string path = fs::absolute(shard.path).string();
   struct stat status;
@@ -108,7 +108,7 @@ StoredTable read_head(const std::string& folder) {
   return parse_stored_table(read_file(path).view(), path);
 }
 
-// The columns of a folder, mapped.
+// The columns of a folder, memory-mapped.
 Table open_columns(StoredTable stored, const std::string& folder) {
   const auto files = std::make_shared<std::vector<FileBytes>>();
   Table table{.num_rows = static_cast<std::size_t>(stored.num_rows), .memory = files};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables on disk: made, or found as an earlier run left them.
+// Creates tables on disk, or finds those of an earlier run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,8 +36,8 @@ Shard copy_input(const Shard& input, const std::string& folder) {
   return {path, input.name};
 }
 
-// What an earlier run left, if it is of the same source and whole. Another process may replace it
-// meanwhile: then a checksum does not match.
+// The table of an earlier run, if it has the same source and is complete. If another process
+// replaces it meanwhile, a checksum does not match.
 std::optional<Table> find_table(const std::string& entry, const std::string& source) {
   try {
     if (!fs::exists(entry + "/table")) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<Table> find_table(const std::string& entry, const std::string& sou
   }
 }
 
-// Where a folder keeps the table of that name.
+// Where a folder keeps the table of this name.
 std::string entry_of(const std::string& folder, const std::string& name) {
   return fmt::format("{}/espalier-{:016x}", folder, checksum(name));
 }
@@ -126,7 +126,8 @@ Table read_csv_to_disk(const std::string& path, const CsvOptions& options, const
   TemporaryEntry input(to.path), made(to.path);
   if (is_input) shards = {copy_input(shards[0], input.path())};
   store_table(shards, options, made.path(), piece_bytes);
-  // Opened before it gets its name, under which another process may put the table of other options.
+  // Opened before it is renamed, because another process may store the table of other options under
+  // the name.
   Table table = open_stored_table(made.path());
   if (to.keeps && !is_input) made.rename_to(entry);
   return named(std::move(table));

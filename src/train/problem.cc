@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/random.h"
-#include "encode/column_wishes.h"
+#include "encode/column_options.h"
 #include "encode/encode.h"
 #include "encode/roles.h"
 #include "encode/schema_builder.h"

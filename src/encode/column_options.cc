@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "encode/column_wishes.h"
+#include "encode/column_options.h"
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ namespace {
   throw Error(ErrorKind::argument, std::string(message));
 }
 
-// The column that an option names, which must be one that a model may read.
+// The column that an option names, which must be a possible feature.
 const Column& require_feature(const std::string& name, std::string_view field, const Table& table,
                               const ColumnIndex& columns, const TrainOptions& options) {
   if (const Role role = role_of(name, options); role != Role::feature)
@@ -36,7 +36,7 @@ const Column& require_feature(const std::string& name, std::string_view field, c
 
 using Promises = std::vector<Monotonicity>;
 
-// "prime:income", where the class and the column may have colons of their own.
+// "prime:income"; both class and column may contain colons.
 struct ClassAndColumn {
   std::size_t of_class;
   std::string column;
