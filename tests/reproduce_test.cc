@@ -117,7 +117,7 @@ TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
 
   const Json report = Json::parse(result.out);
   EXPECT_EQ(report["table"], "heart");
-  EXPECT_EQ(report["published"].size(), 6U);
+  EXPECT_EQ(report["published"].size(), 7U);
   EXPECT_EQ(report["published"][0]["test"], 0.86);
   ASSERT_EQ(report["ours"].size(), 3U * 2U * 6U);
   for (const Json& row : report["ours"]) {

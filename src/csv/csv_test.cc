@@ -412,8 +412,8 @@ rc::Gen<std::string> hard_word() {
 RC_GTEST_PROP(WriteCsv, IsReadBackTheSame, (const std::vector<float>& numbers)) {
   Table table;
   table.num_rows = numbers.size() + 1;
-  const int num_categories = *rc::gen::inRange(1, 4);
-  for (int i = 0; i < num_categories; ++i) {
+  const int num_columns = *rc::gen::inRange(1, 4);
+  for (int i = 0; i < num_columns; ++i) {
     Column column{.name = *hard_word() + std::to_string(i), .type = ColumnType::category};
     column.categories = *rc::gen::unique<std::vector<std::string>>(hard_word());
     const auto num_categories = static_cast<std::int32_t>(column.categories.size());
