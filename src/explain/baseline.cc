@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row that others are compared with, and cells as people read them.
+// The baseline row, and values as text.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// The lower median of the cells that are not missing.
+// The lower median of the values that are not missing.
 float median_of(std::vector<float> cells) {
   std::erase_if(cells, [](float cell) { return std::isnan(cell); });
   if (cells.empty()) return kNan;
@@ -27,7 +27,7 @@ float median_of(std::vector<float> cells) {
   return *middle;
 }
 
-// The most frequent cell, of several the lowest; missing comes last.
+// The most frequent value; the lowest of several; missing comes last.
 float most_frequent(std::vector<float> cells) {
   std::ranges::sort(cells, [](float a, float b) { return !std::isnan(a) && !(a >= b); });
   const auto same = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };

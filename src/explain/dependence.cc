@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partial dependence: rows while one of their cells is moved.
+// Partial dependence: predictions of rows as functions of one feature.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace espalier {
 
 namespace {
 
-// Where a feature is moved to.
+// The values of the feature.
 std::vector<float> places_of(const Feature& feature, std::size_t points) {
   std::vector<float> cells;
   if (feature.kind != FeatureKind::number) {
@@ -35,7 +35,7 @@ std::vector<float> places_of(const Feature& feature, std::size_t points) {
   return cells;
 }
 
-// At most `most` rows, spread evenly.
+// At most `most` rows, evenly spaced.
 std::vector<float> thinned(std::span<const float> rows, std::size_t width, std::size_t most) {
   const std::size_t count = rows.size() / width, kept = std::min(count, most);
   std::vector<float> cells;
@@ -46,7 +46,7 @@ std::vector<float> thinned(std::span<const float> rows, std::size_t width, std::
   return cells;
 }
 
-// The number that a share of the others lies below.
+// The quantile of a sorted list.
 float quantile(std::span<const float> sorted, double share) {
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every explanation asks of its options. All throw Error (argument).
+// Checks and defaults of the options of explanations. All functions throw Error (argument).
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,9 @@ namespace espalier {
 
 class Model;
 
-/// How many samples are taken for each of some columns where the caller leaves it open: `full` for
-/// up to 100 columns; beyond that fewer for each, so that all columns together have as many as 100
-/// would. A sample takes a score, whose time grows with the columns, so that the time of all is
-/// linear in them.
+/// The default number of samples per feature: `full` for up to 100 features, and fewer beyond, so
+/// that the total number stays that of 100 features. A sample takes a prediction, whose time grows
+/// with the number of features, so the total time is linear in that number.
 inline std::size_t samples_per_column(std::size_t full, std::size_t columns, std::size_t least) {
   constexpr std::size_t kFullColumns = 100;
   if (columns <= kFullColumns) return full;
@@ -22,7 +21,7 @@ inline std::size_t samples_per_column(std::size_t full, std::size_t columns, std
 void check_range(const char* option, int value, int least, int most);
 void check_game(int exact_columns, int permutations);
 
-/// One cell for each feature.
+/// Requires one value per feature.
 void check_baseline(const Model& model, std::size_t cells);
 
 }  // namespace espalier

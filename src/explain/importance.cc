@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What columns are worth: how much worse and how far off the scores become when the cells of a
-// column are shuffled among the rows, and how large its shares of the scores are.
+// Feature importance: how much worse the metric gets and how far scores move when a feature is
+// shuffled among the rows, and the size of its Shapley values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,8 +31,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// The mean of numbers that weigh differently, and their deviation from it. Numbers all weigh the
-// same where they are repeats: then the deviation is that of a sample.
+// Weighted mean and standard deviation. Equal weights are those of repeats: then the deviation is
+// that of a sample.
 Spread spread_of(std::span<const double> numbers) {
   const auto count = static_cast<double>(numbers.size());
   double mean = 0, squares = 0;
@@ -50,14 +50,14 @@ Spread weighted_spread(std::span<const double> numbers, std::span<const double> 
   return {mean, std::sqrt(squares)};
 }
 
-// The rows of a table that can be evaluated: those with a label, or all if it has none.
+// The rows to use: those with a label, or all if the table has no labels.
 struct ScoredTable {
   bool is_labelled;
   Rows rows;
   Dataset data;
 };
 
-// Rows weigh the same where the table has no weights.
+// Without a weight column, rows have equal weights.
 Dataset encode_scored(Schema schema, const Table& table, const Rows& rows) {
   const auto weight = schema.beside.find(Role::weight);
   if (weight != schema.beside.end() && table.find(weight->second) == nullptr)
@@ -77,7 +77,7 @@ ScoredTable read_scored(const Schema& schema, const Table& table) {
   return {true, std::move(rows), std::move(data)};
 }
 
-// Puts the cells of one feature in another order; pairs follow.
+// Permutes the values of one feature among the rows; pairs follow.
 void shuffle_feature(const Schema& schema, std::size_t feature, const Rows& order,
                      const Dataset& from, Dataset& to) {
   for (std::size_t r = 0; r < to.num_rows; ++r)
@@ -92,7 +92,7 @@ void shuffle_feature(const Schema& schema, std::size_t feature, const Rows& orde
   }
 }
 
-// The mean over rows and outputs of how far what is explained moved.
+// The mean over rows and outputs of how far the explained number moved.
 double mean_move(const std::vector<Target>& targets, const Dataset& data,
                  std::span<const float> before, std::span<const float> after) {
   const std::size_t width = targets.size();
@@ -109,7 +109,7 @@ double mean_move(const std::vector<Target>& targets, const Dataset& data,
   return sum / (total * static_cast<double>(width));
 }
 
-// The work so far, of that of all repeats and shared rows.
+// Progress: the work done, of that of all repeats and Shapley rows.
 class Report {
  public:
   Report(const ImportanceOptions& options, double total) : options_(options), total_(total) {}
@@ -152,9 +152,9 @@ class Evaluator {
   }
 
  private:
-  static constexpr double kSharesWork = 100;  // as many shuffles, about
+  static constexpr double kSharesWork = 100;  // in units of shuffles, roughly
 
-  // In ascending order.
+  // Ascending.
   Rows rows_to_shuffle() const {
     constexpr std::size_t kLeastRows = 200;
     const std::size_t all = scored_.rows.size();
@@ -167,7 +167,7 @@ class Evaluator {
     return rows;
   }
 
-  // Every column is shuffled in the same orders.
+  // All features use the same permutations.
   void shuffle_all(const Dataset& data, Importance& result) {
     const std::vector<float> plain = scores(predictor_, data, pool_);
     if (scored_.is_labelled) {
@@ -216,7 +216,7 @@ class Evaluator {
     }
   }
 
-  // Of the evaluated ones, in the order in which they are drawn.
+  // Of the evaluated rows, in the order in which they are drawn.
   Rows draw_rows(std::size_t most, std::uint64_t stream) const {
     Rows rows = rows_between(0, scored_.rows.size());
     Random(options_.seed).split(stream).shuffle(std::span(rows));
@@ -224,7 +224,7 @@ class Evaluator {
     return rows;
   }
 
-  // The mean over outputs of the size of each share, [columns][rows].
+  // The mean over outputs of absolute Shapley values, [columns][rows].
   std::vector<double> share_sizes(const std::vector<float>& rows, std::size_t num_rows) {
     const std::size_t columns = schema_.features.size(), width = predictor_.num_cells();
     const std::vector<float> baseline =

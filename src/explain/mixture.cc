@@ -27,7 +27,7 @@ void Mixture::set_row(std::span<const float> row) {
     row_[f] = encode_cell(schema_.features[f], row[f]);
     if (row_[f] != baseline_[f]) differing_.push_back(f);
   }
-  std::vector<float>& mixed = cells_;  // room for the two cells of a pair
+  std::vector<float>& mixed = cells_;  // space for the two values of a pair
   for (std::size_t p = 0; p < codes_.size(); ++p) {
     const Pair& pair = schema_.pairs[p];
     for (std::size_t which = 0; which < 4; ++which) {

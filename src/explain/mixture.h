@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row between a baseline and itself, as a network reads it: each feature has the cell of one or
-// of the other, and the pairs of features follow from theirs.
+// A mixture of a row and a baseline as inputs of a network: each feature has the value of one or
+// the other, and pairs of features follow from these.
 #pragma once
 
 #include <array>
@@ -14,33 +14,33 @@ namespace espalier {
 
 class Mixture {
  public:
-  /// `baseline` has a raw cell for each feature. The schema must outlive it.
+  /// `baseline` has a raw value for each feature. The schema must outlive the object.
   Mixture(const Schema& schema, std::span<const float> baseline);
 
-  /// Takes the raw cells of another row, and begins with the baseline.
+  /// Sets the raw values of a new row, and starts with the baseline.
   void set_row(std::span<const float> row);
 
-  /// The features whose cells are not encoded as those of the baseline: only these matter.
+  /// The features whose encoded values differ from the baseline: only these matter.
   const std::vector<std::size_t>& differing() const { return differing_; }
 
-  /// Back to the baseline.
+  /// Returns to the baseline.
   void reset();
 
-  /// Gives one feature the cell of the row if it has that of the baseline, and the other way round.
+  /// Switches one feature between the baseline and the row.
   void flip(std::size_t feature);
 
-  /// Encoded: the features, then the pairs.
+  /// Encoded values: features, then pairs.
   std::span<const float> cells() const { return cells_; }
 
  private:
-  // Its codes where neither side, the first, the second and both have the cell of the row.
+  // The codes of a pair if no side, the first, the second, or both have the value of the row.
   using PairCodes = std::array<float, 4>;
 
   std::size_t num_features() const { return schema_.features.size(); }
 
   const Schema& schema_;
   std::vector<std::vector<std::size_t>> pairs_of_;  // by feature
-  std::vector<float> baseline_;                     // encoded, pairs too
+  std::vector<float> baseline_;                     // encoded, including pairs
   std::vector<float> row_;                          // encoded features
   std::vector<PairCodes> codes_;                    // by pair
   std::vector<std::size_t> differing_;

@@ -12,14 +12,14 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kBatch = 512;           // mixtures that are scored together
-constexpr std::size_t kOrderedScores = 8192;  // about as many are held at a time
+constexpr std::size_t kOrderedScores = 8192;  // the approximate number in memory at a time
 
-// The offset is the last cell of a row.
+// The offset is the last value of a row.
 std::size_t offset_cell(const Predictor& predictor) {
   return predictor.model().schema().beside.contains(Role::offset) ? predictor.num_cells() - 1 : 0;
 }
 
-// What the players add, in pairs of orders whose mixtures have these values.
+// Adds the contributions of players in pairs of orders whose mixtures have these values.
 void add_gains(std::span<const std::vector<std::size_t>> orders, const std::vector<char>& plays,
                const std::vector<double>& values, OrderedShares& sums) {
   const double* value = values.data();
@@ -110,8 +110,7 @@ void RowExplainer::flush() {
   waiting_ = 0;
 }
 
-// Coalitions in the order of Gray's code, of which each differs from the one before in one player:
-// number m is m ^ (m >> 1).
+// Coalitions in the order of the Gray code m ^ (m >> 1), so that neighbors differ in one player.
 void RowExplainer::share_exactly(std::span<double> shares) {
   const std::vector<std::size_t>& players = mixture_.differing();
   const std::size_t count = std::size_t{1} << players.size();
@@ -131,8 +130,8 @@ void RowExplainer::share_exactly(std::span<double> shares) {
   }
 }
 
-// A column with the cell of the baseline adds nothing wherever it comes, so it is passed over. Some
-// orders are scored together and added up before the next ones.
+// Features with the value of the baseline contribute nothing and are skipped. Some orders are
+// scored together and accumulated before the next ones.
 void RowExplainer::share_by_orders(std::span<double> shares, std::span<double> errors) {
   const std::vector<std::size_t>& players = mixture_.differing();
   std::vector<char> plays(num_features_);
@@ -157,7 +156,7 @@ void RowExplainer::share_by_orders(std::span<double> shares, std::span<double> e
   }
 }
 
-// Scores the baseline, then the mixture after each player, of one order after the other.
+// Scores the baseline, then the mixture after each player, order by order.
 void RowExplainer::add_orders(std::span<const std::vector<std::size_t>> orders,
                               const std::vector<char>& plays) {
   for (const std::vector<std::size_t>& order : orders) {

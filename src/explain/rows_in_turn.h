@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows in parts on all threads, with a word about the progress between them.
+// Processes rows on all threads in parts, and reports progress between the parts.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 namespace espalier {
 
-/// Calls task(begin, end) for ranges of a few rows and, from the calling thread, report(rows done).
+/// Calls task(begin, end) for small ranges of rows and, from the calling thread, report(rows done).
 template <class Task, class Report>
 void rows_in_turn(ThreadPool& pool, std::size_t num_rows, const Task& task, const Report& report) {
-  constexpr std::size_t kTaskRows = 4, kTasksBetweenReports = 2;  // of a thread
+  constexpr std::size_t kTaskRows = 4, kTasksBetweenReports = 2;  // per thread
   const std::size_t at_once =
       kTaskRows * kTasksBetweenReports * static_cast<std::size_t>(pool.size());
   for (std::size_t done = 0; done < num_rows;) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapley values of a game of k players whose coalitions S have values v(S):
+// Shapley values of a game of k players with values v(S) of coalitions S:
 //
 //   exact         share_i = sum over S without i of w_|S| (v(S + i) - v(S)),
 //                 w_s = s! (k - 1 - s)! / k! = 1 / (k C(k - 1, s))
-//   permutations  share_i = the mean over permutations of v(those up to i) - v(those before i)
+//   permutations  share_i = the mean over permutations of v(up to i) - v(before i)
 //
-// All in double, in one fixed order of coalitions or permutations, and every weight is positive: so
-// share_i never falls when values of coalitions with i rise, not by one bit (docs/explain.md).
+// Sums are in double, in a fixed order, and every weight is positive. So share_i is increasing in
+// the values of coalitions with i, to the last bit (docs/explain.md).
 #pragma once
 
 #include <cstddef>
@@ -26,13 +26,13 @@ void exact_shares(std::span<const double> values, std::span<double> shares);
 using Orders = std::vector<std::vector<std::size_t>>;
 Orders antithetic_orders(std::size_t players, std::size_t pairs, std::uint64_t seed);
 
-/// Adds up what each player adds in orders that come in pairs.
+/// Accumulates the contributions of players in pairs of orders.
 class OrderedShares {
  public:
   explicit OrderedShares(std::size_t players)
       : sums_(players), pair_sums_(players), squares_(players) {}
 
-  /// What a player adds in the order of now.
+  /// Adds the contribution of a player in the current order.
   void add(std::size_t player, double gain) {
     sums_[player] += gain;
     pair_sums_[player] += gain;
@@ -41,12 +41,12 @@ class OrderedShares {
   void end_pair();
 
   double share(std::size_t player) const;
-  /// Of the share: the deviation of the means of the pairs / sqrt(their number).
+  /// The standard error of the share: the deviation of the means of pairs / sqrt(number of pairs).
   double standard_error(std::size_t player) const;
 
  private:
   std::vector<double> sums_;
-  std::vector<double> pair_sums_;  // of the pair of now
+  std::vector<double> pair_sums_;  // of the current pair
   std::vector<double> squares_;    // of the means of pairs
   std::size_t pairs_ = 0;
 };

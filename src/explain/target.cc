@@ -14,9 +14,9 @@ namespace espalier {
 float negative_log(float odds) noexcept { return static_cast<float>(-portable_log(odds)); }
 
 double Target::value(std::span<const float> scores) const noexcept {
-  constexpr double kFarthest = 80;  // e^80 for each of 100 classes is still a float
+  constexpr double kFarthest = 80;  // the sum over 100 classes of e^80 is still a float
   if (!against_others) return scores[output];
-  double odds = 0;  // of all others against this one
+  double odds = 0;  // of all others against this class
   for (std::size_t j = 0; j < scores.size(); ++j) {
     const double ahead = static_cast<double>(scores[j]) - scores[output];
     if (j != output)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number that is explained, made of the scores s of a row:
+// The number to explain, a function of the scores s of a row:
 //
 //   one score, quantiles, grades   s[output]
-//   classes                        -log(the sum over the others j of e^(s[j] - s[output])), the
-//                                  logarithm of the odds of the class against all others; within
-//                                  +-80 for each of them
+//   classes                        -log(sum over the others j of e^(s[j] - s[output])), the log-odds
+//                                  of the class against all others, differences within +-80
 //
-// The sum takes each difference as a float and is a float itself. No e^x of a float falls as x
-// rises, and a test has seen the logarithm of every such sum. So the odds keep the promises of
-// classes to the last bit, as probabilities do (objective/link.h).
+// Differences and the sum are rounded to floats. Tests check that e^x is increasing over all
+// floats, and the logarithm over every such sum. So the log-odds keep the constraints of classes to
+// the last bit, as probabilities do (objective/link.h).
 #pragma once
 
 #include <cstddef>
@@ -28,14 +27,14 @@ struct Target {
   double value(std::span<const float> scores) const noexcept;
 };
 
-/// -log(odds) as a float; odds in [e^-80, 100 e^80]. Never rises with them.
+/// -log(odds) as a float, for odds in [e^-80, 100 e^80]. Decreasing in the odds.
 float negative_log(float odds) noexcept;
 
-/// One for each output.
+/// One target per output.
 std::vector<Target> all_targets(const Label& label);
 
-/// The one of that name; of an empty name the middle level, or nothing for classes, where it is
-/// that of the row. Throws Error (argument) for an unknown name.
+/// The target of this name. For an empty name: the middle level, or nothing for classes, where each
+/// row has its own. Throws Error (argument) for an unknown name.
 std::optional<Target> find_target(const Label& label, const std::string& name);
 
 /// The most probable class of a row.

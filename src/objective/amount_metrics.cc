@@ -19,7 +19,7 @@ double prediction_of(const Label& label, const ScoredRow& row) {
   return predicted;
 }
 
-// The deviance of a rate y whose mean is m, for the power p of the variance.
+// The deviance of a rate y with mean m, for the power p of the variance.
 double unit_deviance(double p, double y, double m) {
   const auto power = [](double x, double exponent) {
     return x > 0 ? portable_exp(exponent * portable_log(x)) : 0;
@@ -30,7 +30,7 @@ double unit_deviance(double p, double y, double m) {
               power(m, 2 - p) / (2 - p));
 }
 
-// Of rates, weighted by exposure; `mean` of a row is what is predicted for its exposure.
+// The deviance of rates, weighted by exposure; `mean` returns the prediction of a row.
 template <class Mean>
 double deviance(const ScoredView& rows, const Mean& mean) {
   double sum = 0, total = 0;
@@ -74,8 +74,8 @@ double d2(const ScoredView& rows) {
   return base > 0 ? 1 - deviance(rows) / base : kNan;
 }
 
-// 1 - 2 * the area below the Lorenz curve: rows in the order of their predicted rate, the share of
-// the exposure against the share of the labels.
+// 1 - 2 * the area under the Lorenz curve: rows sorted by predicted rate, cumulative exposure
+// against cumulative labels.
 double gini(const ScoredView& rows) {
   const Totals totals = totals_of(rows);
   if (!(totals.labels > 0)) return kNan;

@@ -22,7 +22,7 @@ double total_weight(const Dataset& data) {
   return total;
 }
 
-// The share of the weight whose label satisfies `holds`, away from 0 and 1.
+// The fraction of the weight whose label satisfies `holds`, away from 0 and 1.
 template <class Condition>
 double share_of(const Dataset& train, const Condition& holds) {
   double sum = 0;
@@ -33,8 +33,8 @@ double share_of(const Dataset& train, const Condition& holds) {
 
 double logit(double share) { return static_cast<float>(portable_log(share / (1 - share))); }
 
-// Two classes and grades: the logits of reaching a class; more classes: the logs of their shares.
-// Levels share the mean: offsets that differ would be a distance that no network can take back.
+// Two classes and grades: log-odds of reaching a class. More classes: logs of their frequencies.
+// Levels start with their mean, because networks cannot undo offsets that differ.
 void fit_classes(const Dataset& train, Label& label) {
   double sum = 0;
   for (std::size_t s = 0; s < label.num_scores(); ++s) {
@@ -62,7 +62,7 @@ void set_scale(double deviation, Label& label) {
   label.scale = deviation > 0 ? static_cast<float>(deviation) : 1.0f;
 }
 
-// The nearest float does, unless it is off by a share of the deviation that one could notice.
+// The nearest float, unless rounding is a noticeable fraction of the deviation.
 double rounded_offset(double offset, double deviation) {
   const auto rounded = static_cast<float>(offset);
   return std::abs(rounded - offset) <= deviation / 1024 ? rounded : offset;
@@ -84,7 +84,7 @@ void fit_mean(const Dataset& train, Label& label) {
   label.offsets = {rounded_offset(mean, deviation)};
 }
 
-// The least label up to which a share of the weight lies; `order` has the rows by their label.
+// The weighted quantile of the labels; `order` has the rows sorted by label.
 double quantile_of(const Dataset& train, const Rows& order, double share) {
   const double wanted = share * total_weight(train);
   double below = 0;
@@ -95,11 +95,11 @@ double quantile_of(const Dataset& train, const Rows& order, double share) {
   return train.labels[order.back()];
 }
 
-// In units of the mean distance from the median, which a few large labels hardly move. One quantile
-// begins at that of all labels, several at the median: see fit_classes.
+// The unit is the mean distance from the median, which few large labels hardly change. A single
+// quantile starts at that quantile of all labels, several start at the median: see fit_classes.
 void fit_quantiles(const Dataset& train, Label& label) {
   Rows order = rows_between(0, train.num_rows);
-  // Not a stable sort, which takes more memory: rows with the same label stay in order.
+  // Not a stable sort, which needs more memory: ties are sorted by row.
   std::ranges::sort(order, {},
                     [&](std::uint64_t row) { return std::pair(train.labels[row], row); });
   const double median = quantile_of(train, order, 0.5);
@@ -113,14 +113,14 @@ void fit_quantiles(const Dataset& train, Label& label) {
   std::ranges::fill(label.offsets, rounded_offset(start, deviation));
 }
 
-// e^offset = sum w y e^((1-p) o) / sum w E e^((2-p) o), where the mean gradient of the loss is 0.
+// e^offset = sum w y e^((1-p) o) / sum w E e^((2-p) o), which makes the mean gradient 0.
 void fit_log_mean(const Dataset& train, Label& label) {
   double sum = 0;
   for (std::size_t i = 0; i < train.num_rows; ++i)
     sum += static_cast<double>(train.weight(i)) * train.labels[i];
   const double mean = sum / total_weight(train);
   if (!(mean > 0)) fail(label, "it is 0 in every row to train on; there is nothing to learn");
-  // A power of two, so that labels in other such units give the same network.
+  // A power of two, so that scaling the labels by powers of two gives the same network.
   label.unit = std::ldexp(1.0, std::ilogb(mean));
   double above = 0, below = 0;
   for (std::size_t i = 0; i < train.num_rows; ++i) {

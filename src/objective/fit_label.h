@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units of a label, from its training rows: what a model without features would say.
+// Fits the offsets and units of a label to the training rows: the scores of a model without
+// features.
 #pragma once
 
 #include <span>
@@ -9,15 +10,15 @@
 
 namespace espalier {
 
-/// Sets the offsets, the scale and the unit of the label. Throws Error (data) for labels that no
-/// model can learn from: too close together, or all 0.
+/// Sets the offsets, scale and unit of the label. Throws Error (data) for labels that no model can
+/// learn: too close together, or all 0.
 void fit_label(const Dataset& train, Label& label);
 
-/// The factor that predictions of rows have to be multiplied with so that their sum is that of the
-/// labels, and a shift of the offset that does it. Labels with a log link only.
+/// The factor that makes the sum of predictions equal to the sum of labels, as a shift of the
+/// offset. For labels with a log link only.
 class Balance {
  public:
-  /// Adds rows of the model and their predictions.
+  /// Adds rows and their predictions.
   void add(const Dataset& data, std::span<const float> predictions);
 
   Balance& operator+=(const Balance& other) {
@@ -26,7 +27,7 @@ class Balance {
     return *this;
   }
 
-  /// Throws nothing; a model that predicts 0 everywhere stays as it is.
+  /// Does nothing if the model predicts 0 everywhere.
   void apply(Label& label) const;
 
  private:

@@ -7,7 +7,7 @@ namespace espalier {
 
 namespace {
 
-constexpr double kNormal = 1.959963984540054;  // 97.5 % of a normal distribution
+constexpr double kNormal = 1.959963984540054;  // the 97.5 % quantile of the normal distribution
 
 }  // namespace
 
@@ -16,7 +16,7 @@ Interval rate_interval(double rate, const RowCount& rows) {
   const double n = rows.effective(), z = kNormal;
   const double center = (rate + z * z / (2 * n)) / (1 + z * z / n);
   const double half = z / (1 + z * z / n) * std::sqrt(rate * (1 - rate) / n + z * z / (4 * n * n));
-  // At 0 and 1 the ends are those numbers but for the rounding.
+  // At rates 0 and 1 an end of the interval is exactly that number, up to rounding.
   return {std::clamp(center - half, 0.0, rate), std::clamp(center + half, rate, 1.0)};
 }
 
@@ -24,7 +24,7 @@ Interval Mean::interval(MeanOf what) const {
   if (what == MeanOf::rates) return rate_interval(value(), rows_);
   if (!rows_.has_interval() || !(least_ < most_)) return {};
   const double mean = value(), n = rows_.effective();
-  if (!(n > 1)) return {};  // one row has nearly all of the weight
+  if (!(n > 1)) return {};  // one row has nearly all the weight
   const double variance = std::max(0.0, squares_ / rows_.weight() - mean * mean);
   const double half = kNormal * std::sqrt(variance / (n - 1));
   return {least_ >= 0 ? std::max(0.0, mean - half) : mean - half, mean + half};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// 95 % intervals of rates and means of numbers. The interval of a rate is Wilson's score interval,
+// 95 % confidence intervals of rates and means. The interval of a rate is Wilson's score interval,
 //
 //   (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n),  z = 1.96,
 //
-// which keeps a width where no row or every row is a hit. The interval of a mean of numbers is 1.96
-// standard errors. With weights, n is the effective number of rows, (sum w)^2 / sum w^2.
+// which has a positive width even if no row or every row is a hit. The interval of a mean of
+// numbers is 1.96 standard errors. With weights, n is the effective number of rows, (sum w)^2 / sum
+// w^2.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +17,13 @@ namespace espalier {
 /// Fewer rows have no interval.
 inline constexpr std::size_t kFewestRowsOfInterval = 20;
 
-/// Both ends are NaN where there is no interval.
+/// Both ends are NaN if there is no interval.
 struct Interval {
   double low = std::numeric_limits<double>::quiet_NaN();
   double high = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// The rows behind a number. Rows of weight 0 do not count.
+/// The rows of a number. Rows with weight 0 do not count.
 class RowCount {
  public:
   void add(double weight) {
@@ -40,10 +41,10 @@ class RowCount {
   double squared_weights_ = 0;
 };
 
-/// Wilson's interval of the share of rows that are hits.
+/// Wilson's interval of the fraction of rows that are hits.
 Interval rate_interval(double rate, const RowCount& rows);
 
-/// Whether each value is 0 or 1, a miss or a hit.
+/// Whether each value is 0 (a miss) or 1 (a hit).
 enum class MeanOf { rates, numbers };
 
 /// A weighted mean.
@@ -60,8 +61,8 @@ class Mean {
   double weight() const { return rows_.weight(); }
   double value() const { return sum_ / rows_.weight(); }
 
-  /// Of numbers 1.96 standard errors, from 0 on if no value is negative. None where all values are
-  /// equal, which say nothing about their spread.
+  /// For numbers 1.96 standard errors, at least 0 if no value is negative. None if all values are
+  /// equal, which tells nothing about their spread.
   Interval interval(MeanOf what) const;
 
  private:

@@ -26,14 +26,14 @@ namespace {
   throw Error(ErrorKind::argument, std::string(message));
 }
 
-// Why an infinite number, or one that no float holds, cannot be a label.
+// Why an infinite number, or one outside the range of floats, cannot be a label.
 std::string not_a_label(double value) {
   return fmt::format("{} is no label; wanted {}", value,
                      std::isinf(value) ? "a finite number" : "a number that a 32-bit float holds");
 }
 
-// The distinct values of a column in some rows, none of them missing, as words, numbers in order of
-// size; of numbers it stops after `limit`.
+// The distinct values of a column in some rows as text, without missing values; numbers in
+// increasing order. Numbers stop after `limit` values.
 std::vector<std::string> distinct_words(const Column& column, const Rows& rows, std::size_t limit) {
   if (column.type == ColumnType::category) {
     std::vector<char> is_there(column.categories.size());
@@ -56,7 +56,7 @@ std::vector<std::string> distinct_words(const Column& column, const Rows& rows, 
   return categories;
 }
 
-// The first of some words that is no number, or the first of all.
+// The first category that is not a number, or the first of all.
 const std::string& word_among_numbers(const std::vector<std::string>& categories) {
   const auto is_number = [](const std::string& category) {
     Number number;
@@ -66,8 +66,7 @@ const std::string& word_among_numbers(const std::vector<std::string>& categories
   return found != categories.end() ? *found : categories.front();
 }
 
-// The value of the column that a text of the options names: 1.0 may stand for 1. Null if there is
-// none.
+// The value of the column that an option names: 1.0 may stand for 1. Null if there is none.
 const std::string* find_value(const std::string& text, const std::vector<std::string>& values) {
   const auto same = std::ranges::find(values, text);
   if (same != values.end()) return &*same;
@@ -79,8 +78,8 @@ const std::string* find_value(const std::string& text, const std::vector<std::st
   return equal != values.end() ? &*equal : nullptr;
 }
 
-// Whether a word begins as a date does: digits in three parts with the same - / or . between them,
-// one of the outer parts a year of four digits.
+// Whether text looks like a date: three groups of digits separated by the same - / or . with a year
+// of four digits first or last.
 bool is_date(std::string_view category) {
   std::size_t sizes[3] = {}, part = 0;
   char separator = 0;
@@ -91,7 +90,7 @@ bool is_date(std::string_view category) {
       separator = c;
       ++part;
     } else if (part == 2 && (c == ' ' || c == 'T')) {
-      break;  // and a time
+      break;  // a time follows
     } else {
       return false;
     }
@@ -101,7 +100,7 @@ bool is_date(std::string_view category) {
          ((sizes[0] == 4 && is_short(sizes[2])) || (is_short(sizes[0]) && sizes[2] == 4));
 }
 
-// Which class a cell is.
+// Maps values to classes.
 class ClassFinder {
  public:
   ClassFinder(const Label& label, const Column& column)
@@ -112,8 +111,7 @@ class ClassFinder {
       if (by_number_) parse_number(label.classes[c], numbers[c]);
     }
     if (!by_number_) return;
-    // Older model files have the classes rounded to floats, so doubles decide only where floats
-    // cannot.
+    // Older model files have classes rounded to floats, so doubles decide only if floats cannot.
     std::set<float> rounded;
     for (const Number& number : numbers) rounded.insert(number.rounded);
     rounds_ = rounded.size() == numbers.size();
@@ -153,7 +151,7 @@ class ClassFinder {
               fmt::format("row {}: '{}' is {}", row + 1, printable(text_at(column, row)), wanted));
 }
 
-// What training lowers, as far as the options decide it, and no two of them contradict each other.
+// The loss, as far as the options determine it without contradictions.
 Loss wanted_loss(const TrainOptions& options) {
   Loss loss = options.loss;
   const auto imply = [&](bool given, const char* option, Loss implied) {
@@ -196,7 +194,7 @@ double power_of(const TrainOptions& options, Loss loss) {
                    options.power));
 }
 
-// The grades in the words of the column.
+// The grades as the values of the column.
 std::vector<std::string> read_grades(const TrainOptions& options, const Label& label,
                                      const std::vector<std::string>& values) {
   std::vector<std::string> grades = split_order(options.grades);
@@ -250,7 +248,7 @@ void read_classes(const TrainOptions& options, const std::string& place,
   if (*positive == values[0]) std::swap(label.classes[0], label.classes[1]);
 }
 
-// Why a number cannot be the label of a row; empty if it can.
+// Why a number is not a valid label; empty if it is valid.
 std::string problem_of(const Label& label, double value) {
   if (!std::isfinite(static_cast<float>(value))) return not_a_label(value);
   const bool fits = label.loss == Loss::gamma ? value > 0 : value >= 0;

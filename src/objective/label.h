@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The column that is predicted: what it means, and its numbers.
+// The label: its meaning, and its values as numbers.
 #pragma once
 
 #include <vector>
@@ -12,20 +12,20 @@
 
 namespace espalier {
 
-/// The label: its loss, its classes or quantiles; offsets and scale are not yet fitted. Throws
-/// Error (argument, data) for a label that is not there, has one value only, or does not suit the
-/// options, and for options that contradict each other.
+/// Determines the label: its loss, classes or quantiles. Offsets and scale are not fitted yet.
+/// Throws Error (argument, data) for a label that is absent, has a single value or does not match
+/// the options, and for contradictory options.
 Label build_label(const Table& table, const TrainOptions& options);
 
-/// The rows whose label is not missing, of all or of some.
+/// The rows (of all rows, or of some) whose label is not missing.
 Rows labelled_rows(const Label& label, const Table& table);
 Rows labelled_rows(const Label& label, const Table& table, Rows rows);
 
-/// One label per row: the number, or the index of its class. Throws Error (data) for one that is no
-/// class, or that the loss does not allow.
+/// One label per row: the number, or the index of its class. Throws Error (data) for a value that
+/// is not a class, or that the loss does not allow.
 LargeVector<double> encode_labels(const Label& label, const Table& table, const Rows& rows);
 
-/// Features, labels, and the columns beside them.
+/// Features, labels and side columns.
 Dataset encode_labelled(const Schema& schema, const Table& table, const Rows& rows);
 
 /// The same for several lists of rows, see encode_and_free.

@@ -20,8 +20,8 @@ void softmax(std::span<float> scores) noexcept {
   for (float& score : scores) score = static_cast<float>(portable_exp(score - largest) / sum);
 }
 
-// Differences are rounded to floats, of which a test has seen every e^x: it never falls. Beyond
-// 1000 it is infinite or 0.
+// Differences are rounded to floats: a test checks that e^x is increasing over all floats. Beyond
+// 1000 it is infinity or 0.
 void promised_softmax(std::span<float> scores) noexcept {
   float own[kMaxClasses];
   const std::size_t count = std::min(scores.size(), kMaxClasses);

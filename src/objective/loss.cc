@@ -11,7 +11,7 @@ namespace espalier {
 
 namespace {
 
-// A loss of a score, its slope and its hessian.
+// A loss, its gradient and its hessian with respect to the score.
 struct LossTerms {
   double loss;
   double gradient;
@@ -55,7 +55,8 @@ LossTerms loss_of(const Label& label, double s, const LossRow& row) noexcept {
   return {0, 0, 0};
 }
 
-// The softmax of a row whose scores are offsets[c] +- z[c * stride]; gradients are those of z.
+// The softmax loss of a row whose scores are offsets[c] +- z[c * stride]; gradients are with
+// respect to z.
 double softmax_loss(const Objective& objective, std::size_t y, float weight, const float* z,
                     float* gradient, std::size_t stride) noexcept {
   const Label& label = objective.label();
@@ -75,7 +76,7 @@ double softmax_loss(const Objective& objective, std::size_t y, float weight, con
 
 }  // namespace
 
-// With d = e^-|s| <= 1 nothing overflows: log(1 + e^-s) = max(-s, 0) + log(1 + d).
+// d = e^-|s| <= 1 cannot overflow: log(1 + e^-s) = max(-s, 0) + log(1 + d).
 LogLoss log_loss(double score, bool positive) noexcept {
   const double d = portable_exp(-std::abs(score));
   const double probability = score >= 0 ? 1 / (1 + d) : d / (1 + d);
@@ -87,8 +88,8 @@ double pinball_loss(double q, double y, double s) noexcept {
   return y > s ? q * (y - s) : (1 - q) * (s - y);
 }
 
-// The second derivative of a log-linked loss is (2-p) E e^((2-p)s) - (1-p) y e^((1-p)s); where the
-// sums of both terms are equal, as the offset makes them, their weighted mean is that of the first.
+// The second derivative of a log-linked loss is (2-p) E e^((2-p)s) - (1-p) y e^((1-p)s). The offset
+// makes the sums of both terms equal, so the weighted mean is that of the first term.
 Objective::Objective(const Label& label, const Dataset& train) : label_(&label) {
   for (std::size_t s = 0; s < label.num_outputs(); ++s)
     turns_.push_back(label.score_direction(s) < 0 ? -1.0f : 1.0f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics as weighted sums in double, in the order of the rows: the same bits on every machine.
+// Metrics as weighted sums in double, in the order of the rows: the same bits on every machine.
 #include "objective/metrics.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Of a label with one score.
+// The mean label, for a label with one score.
 template <double (*loss)(double, double)>
 double mean_of(const ScoredView& rows) {
   return weighted_mean(rows, [](const ScoredRow& row) {
@@ -32,7 +32,7 @@ double mean_of(const ScoredView& rows) {
   });
 }
 
-// A score that is NaN is wrong whatever the label.
+// A NaN score is wrong for every label.
 double correct(double label, double score) {
   const bool is_correct = label > 0.5 ? score > 0 : score <= 0;
   return is_correct ? 1 : 0;
@@ -48,7 +48,7 @@ double squared_error_of_probability(double label, double score) {
 
 double absolute_error(double label, double score) { return std::fabs(label - score); }
 
-// The share of (positive, negative) pairs whose scores are in the right order, a tie counting half.
+// The fraction of (positive, negative) pairs with scores in the right order; ties count half.
 double auc(const ScoredView& rows) {
   double ordered = 0, positives = 0, negatives = 0;
   for (const Tie& tie : ties_of(rows, [](const ScoredRow& row) {
@@ -62,7 +62,7 @@ double auc(const ScoredView& rows) {
   return positives > 0 && negatives > 0 ? ordered / (positives * negatives) : kNan;
 }
 
-// 1 - squared error / squared error of the mean label. Labels are taken relative to the first, so
+// 1 - squared error / squared error of the mean label. Labels are relative to the first one, so
 // that the variance of constant labels is exactly 0.
 double r2(const ScoredView& rows) {
   if (rows.size() == 0) return kNan;
@@ -74,10 +74,10 @@ double r2(const ScoredView& rows) {
   return 1.0 - mean_of<squared_error>(rows) / variance;
 }
 
-// Probabilities of classes below this count as it in the log loss.
+// The log loss replaces smaller probabilities by this one.
 constexpr double kLeastProbability = 1e-7;
 
-// Of the row's class: the softmax of many, or the difference of what is predicted of two grades.
+// The probability of the row's class: a softmax, or the difference of two predictions for grades.
 double probability_of_class(const Label& label, const ScoredRow& row) {
   const auto own = static_cast<std::size_t>(row.label);
   std::vector<float> predicted(row.scores, row.scores + label.num_scores());
@@ -91,7 +91,7 @@ double negative_log_of_class(const Label& label, const ScoredRow& row) {
   return -portable_log(std::max(probability_of_class(label, row), kLeastProbability));
 }
 
-// The most probable class, or the largest grade that is reached with probability 1/2.
+// The most probable class, or the largest grade that is reached with probability at least 1/2.
 double class_of(const Label& label, const ScoredRow& row) {
   const std::span scores(row.scores, label.num_scores());
   if (!label.ordered)
@@ -174,7 +174,7 @@ double compute_suitable(Metric metric, const ScoredView& rows) {
   return kNan;
 }
 
-// The first one chooses the epoch, unless another is named.
+// The first metric is the default validation metric.
 constexpr Metric kTwoClasses[] = {Metric::accuracy, Metric::log_loss, Metric::auc, Metric::brier};
 constexpr Metric kGrades[] = {Metric::log_loss, Metric::accuracy, Metric::mae, Metric::rps,
                               Metric::clipped};
@@ -183,7 +183,7 @@ constexpr Metric kNumbers[] = {Metric::mse, Metric::rmse, Metric::mae, Metric::r
 constexpr Metric kQuantiles[] = {Metric::pinball, Metric::coverage};
 constexpr Metric kAmounts[] = {Metric::deviance, Metric::d2, Metric::gini, Metric::balance};
 
-// What a model may be chosen by: the others have their best value in the middle.
+// Metrics that can select a model; the best value of the others is not at an end of their range.
 bool ranks_models(Metric metric) {
   return metric != Metric::balance && metric != Metric::coverage && metric != Metric::clipped;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which metrics belong to a label, and all of them at once. The formulas are those of
-// espalier/metrics.h.
+// The metrics of a label, and all of them at once. espalier/metrics.h has the formulas.
 #pragma once
 
 #include <vector>
@@ -11,8 +10,8 @@
 
 namespace espalier {
 
-/// The metric that chooses the epoch: `wanted`, or the one that suits the label best. Throws Error
-/// (argument) if `wanted` does not suit it.
+/// The validation metric: `wanted`, or by default the one of the loss. Throws Error (argument) if
+/// the label does not have the metric.
 Metric settle_metric(Metric wanted, const Label& label);
 
 /// One metric of a dataset, and every metric of its label. `scores` are [row][num_scores].

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shift d of one level costs sum w pinball_q(r - d) over the residuals r, which is least at their
-// q-quantile. Levels whose shifts are not in order share one: the sum of their costs is least at
-// the quantile of all their residuals at the mean of their q. Pooling such neighbors until none is
-// left gives the best shifts in order, as for any sum of convex costs.
+// A shift d of one level costs sum w pinball_q(r - d) over the residuals r. Its minimum is the
+// q-quantile of the residuals. Levels whose shifts are out of order get a common shift: the sum of
+// their costs is least at the quantile of all their residuals at the mean of their q. Pooling
+// neighbors until none are out of order gives the best ordered shifts, as for any sum of convex
+// costs.
 //
-// Of n rows, a new label lies below the i-th residual with probability i / (n + 1). So the quantile
-// lies at q (n + 1) among the residuals, between two of them, rather than at q n.
+// Of n rows, a new label is below the i-th residual with probability i / (n + 1). The quantile is
+// therefore at position q (n + 1) among the residuals, interpolated, rather than at q n.
 #include "objective/quantile_shift.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ struct Residual {
   double weight;
 };
 
-// Neighbouring levels that share a shift.
+// Neighboring levels with a common shift.
 struct Block {
   std::vector<Residual> residuals;
   double shares;  // the sum of their q
@@ -28,8 +29,8 @@ struct Block {
   double shift;
 };
 
-// The residual at the mean share. A residual of weight w lies in the middle of its weight; one of
-// the mean weight w', which stands for the new row, goes half before and half behind all others.
+// The residual at the mean q. A residual of weight w is in the middle of its weight. The new row
+// counts as a residual of the mean weight, half before and half after all others.
 double best_shift(const Block& block) {
   double total = 0, squares = 0;
   for (const Residual& residual : block.residuals) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantiles of rows that training has not seen: an interval that was fitted to the training rows is
-// too narrow for others, so the offsets are set by validation ones.
+// Calibrates quantiles on validation rows, because an interval fitted to training rows is too
+// narrow for new rows.
 #pragma once
 
 #include <span>
@@ -11,15 +11,15 @@
 
 namespace espalier {
 
-/// Shifts the offset of each quantile so that a new row has its label below the quantile with the
-/// probability of the level, unless the order of the offsets forbids it: then neighboring levels
-/// share a shift. `scores` are those of the rows, [row][label.num_scores()]. The offsets must be in
-/// order. Fewer rows than 1 / q - 1 cannot reach a level q: the outermost residual is all there is.
+/// Shifts the offset of each quantile so that the label of a new row is below the quantile with the
+/// probability of the level. If the order of the offsets prevents it, neighboring levels get a
+/// common shift. `scores` are those of the rows, [row][label.num_scores()]. The offsets must be in
+/// order. With fewer than 1 / q - 1 rows, a level q can only reach the outermost residual.
 void shift_quantiles(const Dataset& valid_rows, std::span<const float> scores, Label& label);
 
-/// The scores of the rows with the offsets that the other nine tenths of the rows set: metrics of
-/// these are those of new rows, where the rows that set offsets flatter them. `label` is not
-/// shifted yet.
+/// The scores of each tenth of the rows with offsets that the other nine tenths determine. Metrics
+/// of these scores are unbiased; metrics of the rows that determine the offsets are too good.
+/// `label` is not shifted yet.
 std::vector<float> cross_fitted_scores(const Dataset& valid_rows, std::span<const float> scores,
                                        const Label& label);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows and what a model says of them, for the formulas of metrics.
+// Rows with scores, for the formulas of metrics.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace espalier {
 
-// One row: its label, its scores, and what it weighs.
+// One row: label, scores, weight and exposure.
 struct ScoredRow {
   double label;
   const float* scores;
@@ -31,7 +31,7 @@ struct ScoredView {
   }
 };
 
-// sum_i w_i loss(row_i) / sum_i w_i; NaN (0 / 0) without any weight.
+// sum_i w_i loss(row_i) / sum_i w_i; NaN (0 / 0) if all weights are 0.
 template <class Loss>
 double weighted_mean(const ScoredView& rows, const Loss& loss) {
   double sum = 0, total = 0;
@@ -43,13 +43,13 @@ double weighted_mean(const ScoredView& rows, const Loss& loss) {
   return sum / total;
 }
 
-// Two sums over rows whose scores are equal.
+// Two sums over rows with equal scores.
 struct Tie {
   double first = 0;
   double second = 0;
 };
 
-// In the order of the scores, of labels with one; empty if one of them is NaN.
+// Groups of equal scores in increasing order, for labels with one score; empty if a score is NaN.
 template <class Share>
 std::vector<Tie> ties_of(const ScoredView& rows, const Share& share_of) {
   struct Scored {
@@ -61,7 +61,7 @@ std::vector<Tie> ties_of(const ScoredView& rows, const Share& share_of) {
     sorted[i] = {rows[i].scores[0], share_of(rows[i])};
     if (std::isnan(sorted[i].score)) return {};
   }
-  // Stable, so that the sums do not depend on how a library sorts.
+  // Stable, so that the sums do not depend on the sorting algorithm.
   std::ranges::stable_sort(sorted, {}, &Scored::score);
   std::vector<Tie> ties;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
