@@ -8,7 +8,7 @@
 namespace espalier {
 namespace {
 
-// Neighbours that share one value, their mean.
+// Neighbors with a common value, their mean.
 struct Block {
   double sum;  // of weight times value
   double weight;
@@ -18,8 +18,9 @@ struct Block {
 
 constexpr std::size_t kBlocksOnStack = 256;
 
-// Each value starts a block; while the block before has a mean as high, the two merge. The means of
-// the blocks that are left rise strictly, so rounding them to float keeps their order.
+// Each value starts a block. A block merges with the previous one while that one's mean is not
+// lower. The means of the remaining blocks are strictly increasing, so rounding to float keeps
+// their order.
 template <class T, class Weights>
 void pool(std::span<T> values, const Weights& weights, std::span<Block> blocks) {
   std::size_t num_blocks = 0;

@@ -14,11 +14,11 @@
 
 namespace espalier {
 
-// What Adam divides the step of each value by: weights w under which its steps and the projection
-// go together. A pool of values then moves by the sum of their gradients, however rare the rows of
-// some; with equal weights the steps of rare values, which Adam enlarges, would outvote the others.
+// The divisors of Adam's steps, as weights of the projection. With them, a pool of values moves by
+// the sum of their gradients, however rare the rows of some values are. With equal weights, rare
+// values, whose steps Adam enlarges, would dominate the others.
 struct ChainWeights {
-  // Of the gradients, one per value; null: all values weigh the same.
+  // Second moments of the gradients, one per value; null: equal weights.
   const float* variance = nullptr;
   float correction = 1;  // of the variance
   float epsilon = 0;
@@ -30,12 +30,11 @@ struct ChainWeights {
   }
 };
 
-// Values are finite. The result is non-decreasing exactly, as floats; a sequence that already is
-// stays as it is. Takes time linear in the length, and memory from the heap only for long
-// sequences.
+// Values are finite. The result is exactly non-decreasing, as floats; a non-decreasing sequence
+// does not change. Linear time; heap memory for long sequences only.
 void project_chain(std::span<float> values, const ChainWeights& weights = {});
 
-// The same in double, with a weight for each value, all positive.
+// The same in double, with a positive weight per value.
 void project_chain(std::span<double> values, std::span<const double> weights);
 
 }  // namespace espalier

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exact check of inequalities counts and names, tolerance 0: what the proof of monotonicity
-// rests on. Every comparison is `low <= high` as floats, so a NaN violates all of its inequalities.
+// The results of exact checks of inequalities with tolerance 0, for the verification of
+// monotonicity. Every comparison is `low <= high` as floats, so a NaN violates all of its
+// inequalities.
 #pragma once
 
 #include <cmath>
@@ -21,7 +22,7 @@ struct Check {
   }
 };
 
-// `low <= high` was wanted. i and j are where they stand; i == j where one of them is a bound.
+// A violated inequality `low <= high` and its positions i and j; i == j if one side is a bound.
 struct Culprit {
   std::size_t i = 0;
   std::size_t j = 0;

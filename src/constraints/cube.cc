@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inequalities of one dimension are 2^(S-1) disjoint pairs (a, b), a <= b, whose projection is
-// the mean of a and b where a > b. For the sweep these projections are done once in turn: each of
-// them preserves the order of any two vectors, also in floats, so a later one cannot break what an
-// earlier one has set right. For the nearest point they are repeated with a dual variable for every
-// pair.
+// The inequalities of one dimension are 2^(S-1) disjoint pairs (a, b), a <= b. Their projection is
+// the mean of a and b where a > b. The sweep applies these projections once per dimension. Each of
+// them preserves the order of any two vectors, even in floats, so later ones keep the inequalities
+// of earlier ones. For the nearest point they are repeated with a dual variable per pair.
 #include "constraints/cube.h"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace espalier {
 namespace {
 
 // Calls visit(a, b, edge) for both ends of every edge along one dimension, where vertices are
-// `stride` apart. A stride known to the compiler lets it use vectors for the short ones too.
+// `stride` apart. A compile-time stride allows vector instructions for short strides too.
 template <class T, class Visitor, class Stride>
 inline void for_each_edge_at(std::span<T> theta, Stride stride, const Visitor& visit) {
   std::size_t edge = 0;
@@ -44,9 +43,9 @@ void for_each_edge(std::span<T> theta, const Rise& rise, const Visitor& visit) {
   }
 }
 
-// a > b: both become their mean; halving first cannot overflow, and rounding keeps b <= mean <= a
-// and the order between pairs. a <= b: both stay, even where halving rounds because they are
-// subnormal.
+// If a > b, both become their mean: halving first cannot overflow, and rounding keeps b <= mean <=
+// a and the order between pairs. If a <= b, both stay, even if halving would round subnormal
+// numbers.
 template <class T>
 void sweep(std::span<T> theta, std::span<const Rise> rises) {
   for (const Rise& rise : rises) {
@@ -67,8 +66,9 @@ bool is_monotone(std::span<T> theta, std::span<const Rise> rises) {
   return wrong == 0;
 }
 
-// One pass over all edges along a dimension; whether it moved a vertex farther than `tolerance`.
-// The dual variable of an edge is what it has moved its ends in sum, and may not fall below 0.
+// One pass over all edges along a dimension. Returns whether it moved a vertex farther than
+// `tolerance`. The dual variable of an edge is the sum of the moves of its ends, and must not be
+// negative.
 bool relax_edges(std::span<double> theta, const Rise& rise, double* __restrict duals,
                  double relaxation, double tolerance) {
   bool far = false;
@@ -132,7 +132,8 @@ int project_cube(std::span<double> theta, std::span<const Rise> rises,
 }
 
 // Minimizes |z - theta|^2 / 2 with a copy x = z in the cone of each dimension. The duals u are
-// scaled; the weight of the quadratic penalty is 1. Ends when z rests and the copies agree with it.
+// scaled; the weight of the quadratic penalty is 1. Ends when z does not move and the copies agree
+// with it.
 int project_cube_by_admm(std::span<double> theta, std::span<const Rise> rises,
                          const CubeProjection& options) {
   assert(is_cube(theta.size(), rises));
@@ -171,7 +172,7 @@ int project_cube_by_admm(std::span<double> theta, std::span<const Rise> rises,
 
 namespace {
 
-// A projection in double, for floats; rounding keeps the order.
+// Projects floats in double; rounding keeps the order.
 template <class Project>
 int in_double(std::span<float> theta, std::span<const Rise> rises, const Project& project) {
   if (is_monotone(theta, rises)) return 0;

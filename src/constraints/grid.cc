@@ -10,7 +10,7 @@ namespace espalier {
 
 namespace {
 
-// visit(block, lane) for each line.
+// Calls visit(block, lane) for each line.
 template <class Visitor>
 void for_each_line(const Rise& rise, const Visitor& visit) {
   for (std::size_t block = 0; block < rise.blocks; ++block) {
@@ -46,7 +46,7 @@ class LinePooling {
   std::vector<double> line_, line_weights_;
 };
 
-// Dykstra's method: each rise gives back what it took in the round before.
+// Dykstra's method: each rise first undoes its moves of the round before.
 int nearest(std::span<double> values, std::span<const Rise> rises, LinePooling& pooling,
             const GridProjection& options) {
   const std::size_t n = values.size();
@@ -74,7 +74,7 @@ int nearest(std::span<double> values, std::span<const Rise> rises, LinePooling& 
 
 }  // namespace
 
-// Maxima along one rise after the other reach every value that may not lie above.
+// Taking maxima along one rise after another reaches every value that must not exceed a value.
 void finish_grid(std::span<float> values, std::span<const Rise> rises) {
   if (holds(values, rises)) return;
   std::vector<float> most(values.begin(), values.end()), least = most;

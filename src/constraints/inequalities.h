@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold between the numbers of one unit (a calibrator, a lattice, the weights of an
-// input), as one list. Projections and checks read the same list, so that they cannot disagree.
+// The inequalities between the numbers of one unit (a calibrator, a lattice, the weights of an
+// input) as one list. Projections and checks read the same list.
 //
 //   Bounds   lo <= values[i] <= hi
 //   Rise     values[i] <= values[i + step] along lines of values
 //   Order    values[low] <= values[high]
 //
-// Every comparison is `low <= high` as floats, tolerance 0; a NaN violates all of its inequalities.
+// Every comparison is `low <= high` as floats, with tolerance 0; a NaN violates all of its
+// inequalities.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@
 
 namespace espalier {
 
-/// On values[first .. first + count). An infinite bound is none and not counted.
+/// Bounds of values[first .. first + count). An infinite bound is no bound and is not counted.
 struct Bounds {
   std::size_t first = 0;
   std::size_t count = 0;
@@ -26,18 +27,18 @@ struct Bounds {
   float hi = std::numeric_limits<float>::infinity();
 };
 
-/// Lines along which values never fall: each has `length` values, `step` apart. They begin at
+/// Lines along which values are increasing: each has `length` values, `step` apart. They begin at
 ///   first + block * pitch + lane,   lane < lanes, block < blocks.
-/// A calibrator is one line. The lines of a lattice along one dimension are blocks of as many lanes
-/// as its stride, [blocks][length][lanes]. A line with a negative step runs backwards: with it a
-/// curve can fall to a valley.
+/// A calibrator is one line. The lines of a lattice along one dimension are blocks with as many
+/// lanes as the stride, [blocks][length][lanes]. A line with a negative step runs backwards, which
+/// allows decreasing parts of a curve.
 struct Rise {
   std::size_t first = 0;
   std::size_t length = 0;
   std::ptrdiff_t step = 1;
   std::size_t lanes = 1;
   std::size_t blocks = 1;
-  std::size_t pitch = 0;  // 0: length * step, blocks without a gap
+  std::size_t pitch = 0;  // 0: length * step, without gaps between blocks
 
   /// Value k of a line.
   std::size_t at(std::size_t block, std::size_t lane, std::size_t k) const {
@@ -49,7 +50,7 @@ struct Rise {
   }
 };
 
-/// Between two values that lie on no line. Orders lead from a value to a later one.
+/// An order between two values that are not on a common line. It leads from a value to a later one.
 struct Order {
   std::uint32_t low = 0;
   std::uint32_t high = 0;
@@ -63,7 +64,7 @@ struct InequalityList {
   std::span<const Order> orders = {};
 };
 
-/// Each value goes to its nearest bound. A NaN stays, so that a check finds it.
+/// Clips each value to its bounds. A NaN stays, so that a check finds it.
 inline void clip(std::span<float> values, const Bounds& bounds) {
   const float lo = bounds.lo, hi = bounds.hi;
   for (float& value : values.subspan(bounds.first, bounds.count)) {
@@ -72,7 +73,7 @@ inline void clip(std::span<float> values, const Bounds& bounds) {
   }
 }
 
-/// visit(culprit) for each that does not hold.
+/// Calls visit(culprit) for each violated inequality.
 template <class Visitor = IgnoreCulprits>
 Check check_bounds(std::span<const float> values, const Bounds& bounds, Visitor&& visit = {}) {
   constexpr float kNone = std::numeric_limits<float>::infinity();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the vertices of a lattice lie in its table: sizes[d] of them along dimension d, stride(d)
-// apart; neighbours along dimension 0 lie side by side.
+// The memory layout of the vertices of a lattice: sizes[d] vertices along dimension d, stride(d)
+// apart. Neighbors along dimension 0 are adjacent.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class LatticeShape {
     }
   }
 
-  /// The corners of a cube: bit d of a vertex is its place along dimension d.
+  /// A cube: bit d of a vertex is its position along dimension d.
   static LatticeShape cube(int dims) {
     return LatticeShape(std::vector<std::size_t>(static_cast<std::size_t>(dims), 2));
   }
@@ -31,7 +31,7 @@ class LatticeShape {
   std::size_t stride(int dim) const { return strides_[static_cast<std::size_t>(dim)]; }
   std::size_t num_vertices() const { return num_vertices_; }
 
-  /// That the lattice never falls along a dimension.
+  /// The lattice is increasing along a dimension.
   Rise rise(int dim) const {
     return {.length = size(dim),
             .step = static_cast<std::ptrdiff_t>(stride(dim)),

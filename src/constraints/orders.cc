@@ -11,7 +11,7 @@ namespace espalier {
 namespace {
 
 constexpr int kMaxRounds = 400;
-constexpr double kTolerance = 1e-6;  // of what a round moves, times the largest value
+constexpr double kTolerance = 1e-6;  // of the moves of a round, times the largest value
 
 bool hold(std::span<const float> values, std::span<const Order> orders) {
   return check_orders(values, orders).violations == 0;
@@ -19,8 +19,8 @@ bool hold(std::span<const float> values, std::span<const Order> orders) {
 
 }  // namespace
 
-// Orders lead from a value to a later one. So an order is implied by others exactly if a kept order
-// of the same low value, to an earlier high value, leads on to its high value.
+// Orders lead from a value to a later one. An order is implied exactly if a kept order of the same
+// low value, to an earlier high value, leads on to its high value.
 std::vector<Order> transitive_reduction(std::span<const Order> orders, std::size_t count) {
   const std::size_t words = (count + 63) / 64;
   std::vector<std::uint64_t> reached(count * words);  // [value][bit of a later value]
@@ -47,7 +47,7 @@ std::vector<Order> transitive_reduction(std::span<const Order> orders, std::size
   return kept;
 }
 
-// Orders ascend by `low`, so that whatever reaches a value has reached it before it goes on.
+// Orders are sorted by `low`, so every value is final before it is passed on.
 void finish_orders(std::span<float> values, std::span<const Order> orders) {
   if (hold(values, orders)) return;
   std::vector<float> most(values.begin(), values.end()), least = most;
@@ -59,11 +59,11 @@ void finish_orders(std::span<float> values, std::span<const Order> orders) {
     values[i] = most[i] == least[i] ? most[i] : 0.5f * most[i] + 0.5f * least[i];
 }
 
-// An order gives back what it moved its two values by in the round before, and moves them anew.
+// Undoes the moves of an order in the round before, and then moves its two values again.
 void project_orders(std::span<float> values, std::span<const Order> orders,
                     const ChainWeights& weights) {
   if (hold(values, orders)) return;
-  std::vector<double> exact(values.begin(), values.end()), give;  // by a unit of force
+  std::vector<double> exact(values.begin(), values.end()), give;  // per unit of force
   double scale = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     give.push_back(1 / weights[i]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Projection of values onto a list of orders between them:
+// Projection of values onto a list of orders:
 //
 //   argmin_x  sum_i w_i (x_i - values_i)^2   subject to   x_low <= x_high for every order
 //
-// by Dykstra's method, one order after another. What its last round leaves open, and rounding to
-// floats, is set right by maxima and minima along the orders, which land exactly.
+// by Dykstra's method, order by order. Maxima and minima along the orders repair what the last
+// round and rounding to floats leave open, so that the result is exact.
 #pragma once
 
 #include <span>
@@ -15,17 +15,17 @@
 
 namespace espalier {
 
-// The fewest of the orders between `count` values that imply all of them: an order is left out if
-// the others lead from its low to its high value. Both lists ascend by `low`, then by `high`.
+// The transitive reduction: the smallest set of orders between `count` values that implies all of
+// them. Both lists are sorted by `low`, then by `high`.
 std::vector<Order> transitive_reduction(std::span<const Order> orders, std::size_t count);
 
-// Values are finite, and orders ascend by `low`, as they do where they are listed one value after
-// another. The inequalities hold exactly afterwards; values for which they do stay as they are.
+// Values are finite, and orders are sorted by `low`. The inequalities hold exactly afterwards;
+// values for which they hold do not change.
 void project_orders(std::span<float> values, std::span<const Order> orders,
                     const ChainWeights& weights = {});
 
-// Every value halfway between the largest of those that may not lie above it and the least of those
-// that may not lie below. Exact, but not near: a finish.
+// Moves every value halfway between the largest value that must not exceed it and the smallest
+// value that it must not exceed. Exact, but not the nearest values: a final repair.
 void finish_orders(std::span<float> values, std::span<const Order> orders);
 
 }  // namespace espalier

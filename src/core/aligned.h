@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors that begin on a cache line, so that no load of a whole register straddles two.
+// Vectors aligned to cache lines, so that no vector load crosses two lines.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct AlignedAllocator {
   }
 };
 
-/// n floats rounded up to whole cache lines.
+/// n rounded up to the floats of whole cache lines.
 template <class Int>
 constexpr Int padded(Int n) {
   return (n + 15) / 16 * 16;

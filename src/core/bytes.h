@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and texts as the bytes of a file, and back. All numbers are little-endian, nothing is
-// padded; a list or a text begins with its length, a u64. A file begins with a magic word and a
-// version, a u32, and ends with the checksum of all bytes before it.
+// Serialization of numbers and texts. Numbers are little-endian, without padding. Lists and texts
+// begin with their length, a u64. A file begins with a magic word and a version, a u32, and ends
+// with a checksum of all bytes before it.
 #pragma once
 
 #include <bit>
@@ -29,13 +29,13 @@ void put(std::string& out, Number value) {
 void put_text(std::string& out, std::string_view text);
 void put_floats(std::string& out, std::span<const float> values);
 
-// The bytes of numbers that lie in a row.
+// The bytes of a contiguous array of numbers.
 template <class Number>
 std::string_view raw_bytes(std::span<const Number> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
-// The numbers that lie in such bytes of our own.
+// The numbers in bytes of our own.
 template <class Number>
 std::vector<Number> numbers_of(std::string_view bytes) {
   std::vector<Number> numbers(bytes.size() / sizeof(Number));
@@ -43,12 +43,11 @@ std::vector<Number> numbers_of(std::string_view bytes) {
   return numbers;
 }
 
-// Reads off the front of bytes that nobody vouches for: a length in them is believed only as far as
-// bytes are left.
+// Reads untrusted bytes from the front. A length is accepted only if that many bytes are left.
 class Reader {
  public:
-  // `place` stands for the file in messages and `thing` for what it should be; both must outlive
-  // the reader.
+  // In messages, `place` is the file and `thing` its expected content; both must outlive the
+  // reader.
   Reader(std::string_view bytes, const std::string& place, const char* thing)
       : bytes_(bytes), place_(place), thing_(thing) {}
 
@@ -67,8 +66,8 @@ class Reader {
   std::vector<float> floats(std::string_view what);
   std::size_t left() const { return bytes_.size(); }
 
-  // Passes over the magic word and the version in front, takes the checksum off the end, and fails
-  // unless all three are in order. Returns the version, from 1 to the newest.
+  // Reads the magic word and the version, removes the checksum at the end, and fails if one of them
+  // is wrong. Returns the version, from 1 to the newest.
   std::uint32_t open_frame(std::string_view magic, std::uint32_t newest);
 
  private:

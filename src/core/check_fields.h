@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the numbers of an options struct against the ranges of its list of fields.
+// Checks the numbers of an options struct against the ranges of its fields.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ inline std::string or_chooses(const Field& field) {
                                  : "";
 }
 
-// Throws Error (argument) naming the first field that is out of its range or not finite.
+// Throws Error (argument) that names the first field that is out of range or not finite.
 template <class Options>
 void check_fields(const Options& options) {
   const auto check = [](const Field& field, auto value) {

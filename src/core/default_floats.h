@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point mode that the library computes in. A program may have set another one for its
-// threads: flushing subnormal numbers to zero (-Ofast, audio and game loops), another rounding, or
-// traps. Entry points and worker threads switch to the default mode, and back when they are done.
+// The floating-point mode of the library. A program may have set another mode for its threads:
+// flushing subnormal numbers to zero (-Ofast, audio and game loops), another rounding, or traps.
+// Entry points and worker threads switch to the default mode and restore the previous one.
 //
-// header.cc copies what stands between the two marked lines into every exported header, so it needs
-// nothing but the standard library, in C++17.
+// header.cc copies the code between the two markers into every exported header, so it may use only
+// the C++17 standard library.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 namespace espalier {
 
 // begin of the copied part
-// While it lives, this thread rounds to nearest, keeps subnormal numbers and does not trap. Then it
-// has the mode and the exception flags that it had before. Without effect where neither SSE nor
-// arm64 computes, and with compilers that are neither GCC nor clang.
+// During its lifetime, this thread rounds to nearest, keeps subnormal numbers and does not trap.
+// The destructor restores the previous mode and exception flags. It has no effect on CPUs other
+// than x86 and arm64, and with compilers other than GCC and clang.
 class DefaultFloats {
  public:
   DefaultFloats() noexcept : before_(read()) {
@@ -29,7 +29,7 @@ class DefaultFloats {
  private:
 #if defined(__GNUC__) && defined(__SSE2__)
   using Word = std::uint32_t;               // MXCSR
-  static constexpr Word kMode = 0xffc0;     // but for the flags of exceptions
+  static constexpr Word kMode = 0xffc0;     // without the exception flags
   static constexpr Word kDefault = 0x1f80;  // all exceptions masked
 
   static Word read() noexcept {

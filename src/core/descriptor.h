@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open file of the system, which closes itself, and its errors.
+// A file descriptor that closes itself, and its errors.
 #pragma once
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ namespace espalier {
               fmt::format("cannot {} {}: {}", action, path, std::generic_category().message(code)));
 }
 
-// Repeats a system call for as long as a signal interrupts it.
+// Repeats a system call while signals interrupt it.
 template <class Call>
 auto retry(Call&& call) {
   auto result = call();
@@ -41,7 +41,7 @@ class Descriptor {
   bool is_open() const { return fd_ >= 0; }
   int get() const { return fd_; }
 
-  // Closes and says whether the system kept what was written.
+  // Closes the file and returns whether the system kept the written bytes.
   bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
 
  private:

@@ -50,11 +50,11 @@ void write_all(int fd, std::string_view bytes, const std::string& path) {
   }
 }
 
-// Temporary files are called .espalier-PROCESS-ATTEMPT.tmp.
+// Temporary files have names .espalier-PROCESS-ATTEMPT.tmp.
 constexpr std::string_view kTemporaryPrefix = ".espalier-";
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
-// The process that made a temporary file; 0 if the name is not that of one.
+// The process that created a temporary file; 0 for other names.
 pid_t maker_of(std::string_view name) {
   if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return 0;
   pid_t maker = 0;
@@ -66,29 +66,29 @@ bool is_running(pid_t process) {
   return process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH);
 }
 
-// Removes a temporary entry if whoever made it is gone. A number says this of the processes that
-// this one sees; those of other containers may have the same numbers, and hold a lock. Whoever has
-// made an entry and not locked it yet waits for this lock and then finds the entry gone.
+// Removes a temporary entry if its process has ended. Process numbers identify only the processes
+// of this container; processes of other containers hold a lock instead. A process that has created
+// an entry and not locked it yet waits for this lock and then finds that the entry is gone.
 void remove_if_stale(const std::filesystem::path& path, pid_t maker) {
   if (is_running(maker)) return;
   const Descriptor entry(path, O_RDONLY | O_NONBLOCK);
   if (!entry.is_open() || ::flock(entry.get(), LOCK_EX | LOCK_NB) != 0) return;
   struct stat locked, there;
   if (::fstat(entry.get(), &locked) != 0 || ::stat(path.c_str(), &there) != 0) return;
-  if (locked.st_dev != there.st_dev || locked.st_ino != there.st_ino) return;  // another one by now
+  if (locked.st_dev != there.st_dev || locked.st_ino != there.st_ino) return;  // replaced meanwhile
   std::error_code ignored;
   std::filesystem::remove_all(path, ignored);
 }
 
-// A number that no temporary entry of this process has had: a name that comes again could be
-// deleted by a thread that means the entry before.
+// A number that no temporary entry of this process has had. Otherwise a thread could delete the new
+// entry when it means the old one.
 int next_temporary() {
   static std::atomic<int> next = 0;
   return next++;
 }
 
-// Locks a new temporary entry. False if another process took it for a stale one and deleted it
-// before that. File systems without locks have none.
+// Locks a new temporary entry. Returns false if another process took it for a stale entry and
+// deleted it. File systems without locks are accepted.
 bool hold(const Descriptor& entry) {
   struct stat status;
   retry([&] { return ::flock(entry.get(), LOCK_SH); });
@@ -100,8 +100,7 @@ std::filesystem::path folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// Makes a new name last through a power cut. Not every file system can; the file is there either
-// way.
+// Makes a new name survive a power failure, if the file system supports it.
 void sync_folder(const std::filesystem::path& folder) {
   const Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);
   if (descriptor.is_open()) ::fsync(descriptor.get());
@@ -109,7 +108,7 @@ void sync_folder(const std::filesystem::path& folder) {
 
 // A new file in `folder`, open for writing, and its path.
 std::pair<Descriptor, std::string> make_temporary(const std::filesystem::path& folder) {
-  // Not mkstemp: only open() gives a new file the permissions that the umask asks for.
+  // Not mkstemp: only open() sets permissions according to the umask.
   while (true) {
     const std::string path = folder / fmt::format("{}{}-{}{}", kTemporaryPrefix, ::getpid(),
                                                   next_temporary(), kTemporarySuffix);
@@ -131,7 +130,7 @@ FileBytes read_file(const std::string& path) {
   struct stat status;
   if (!file.is_open() || ::fstat(file.get(), &status) != 0) throw_file_error("read", path, errno);
   if (S_ISDIR(status.st_mode)) throw_file_error("read", path, EISDIR);
-  // Files of /proc say that they are empty and are not, so those go the slow way.
+  // Files in /proc have size 0 but content, so they are read in the slow way.
   if (S_ISREG(status.st_mode) && status.st_size > 0) {
     const auto size = static_cast<std::size_t>(status.st_size);
     void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
@@ -144,7 +143,7 @@ struct ByteSource::State {
   std::string name;
   std::optional<Descriptor> file;  // none: standard input
   std::string room;
-  std::unique_ptr<Inflater> inflater = nullptr;  // null: the bytes are no gzip
+  std::unique_ptr<Inflater> inflater = nullptr;  // null: not gzip
   bool began = false;
 
   std::string_view read() {
@@ -200,7 +199,7 @@ struct OutputFile::State {
   std::string target;
   std::string temporary;
   Descriptor file;
-  std::atomic<bool> is_temporary;  // under that name now; else the target is written straight
+  std::atomic<bool> is_temporary;  // under the temporary name; else the target is written directly
 };
 
 OutputFile::OutputFile(const std::string& path) {
@@ -280,7 +279,7 @@ TemporaryEntry::TemporaryEntry(const std::string& folder) {
                                                         next_temporary(), kTemporarySuffix);
     if (::mkdir(path_.c_str(), 0777) == 0) {
       lock_.emplace(path_.string(), O_RDONLY | O_DIRECTORY);
-      if (!lock_->is_open() && errno != ENOENT) {  // else another process took it for a stale one
+      if (!lock_->is_open() && errno != ENOENT) {  // else another process took it for a stale entry
         const int failure = errno;
         ::rmdir(path_.c_str());
         throw_file_error("write", std::exchange(path_, {}).string(), failure);
@@ -297,8 +296,8 @@ TemporaryEntry::~TemporaryEntry() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-// A folder replaces an empty one only. What stands in its place is moved into a temporary one
-// first; where another process is faster, its folder is moved away in turn.
+// A rename replaces only an empty folder. An existing folder is therefore first moved into a
+// temporary one. If another process is faster, its folder is moved in turn.
 void TemporaryEntry::rename_to(const std::string& name) {
   while (::rename(path_.c_str(), name.c_str()) != 0) {
     if (errno == ENOTDIR && ::unlink(name.c_str()) == 0) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files: read in one view and written so that nobody ever sees half of one;
-// and the bytes of files piece by piece, gzip undone.
+// Reads whole files, writes files atomically, and reads files piece by piece, with gzip
+// decompression.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@
 
 namespace espalier {
 
-// The bytes of a file. They are a mapping of the file where the system allows it, so nobody may
-// shorten the file in place while they are in use; replacing or deleting it is harmless.
+// The bytes of a file, memory-mapped if possible. The file must not be truncated while the bytes
+// are in use; replacing or deleting it is harmless.
 class FileBytes {
  public:
   explicit FileBytes(std::string bytes) : bytes_(std::move(bytes)) {}
-  // Takes over a mapping made by mmap.
+  // Takes ownership of a mapping of mmap.
   FileBytes(const char* mapping, std::size_t size) : mapping_(mapping, Unmap{size}) {}
 
   std::string_view view() const noexcept {
@@ -40,7 +40,7 @@ class FileBytes {
   std::unique_ptr<const char, Unmap> mapping_;
 };
 
-// The bytes of a file from first to last, in memory that does not grow with it; gzip is undone.
+// Reads a file from start to end in constant memory and decompresses gzip.
 class ByteSource {
  public:
   // "-" is standard input. Throws Error (file) as read_file does.
@@ -48,8 +48,8 @@ class ByteSource {
   ~ByteSource();
   ByteSource(ByteSource&&) noexcept;
 
-  // Some more of them; an empty string at the end. Throws Error (file, data) if they cannot be read
-  // or are no whole gzip.
+  // The next bytes; an empty string at the end. Throws Error (file, data) if they cannot be read or
+  // the gzip stream is damaged or incomplete.
   std::string next();
 
  private:
@@ -57,25 +57,25 @@ class ByteSource {
   std::unique_ptr<State> state_;
 };
 
-// Reads a file; "-" is standard input. Throws Error (file) if it is missing, a directory or
+// Reads a file; "-" is standard input. Throws Error (file) if it is absent, a directory or
 // unreadable.
 FileBytes read_file(const std::string& path);
 
-// Writes a whole OutputFile. Throws Error (file).
+// Writes a file through OutputFile. Throws Error (file).
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
-// Adds bytes to the end of a file, which is made if it is not there. Throws Error (file).
+// Appends bytes to a file, creating it if it is absent. Throws Error (file).
 void append_to_file(const std::string& path, std::string_view bytes);
 
-// Deletes the temporary files and folders of processes that were killed while they wrote into
-// `folder`. Those that are still in use stay, also of processes of other containers. What cannot be
-// deleted does no harm and stays too.
+// Deletes temporary files and folders of processes that were killed while they wrote to `folder`.
+// It keeps those in use, including those of processes in other containers, and ignores those that
+// cannot be deleted.
 void remove_stale_temporaries(const std::string& folder);
 
-// A new folder under a temporary name, which is gone afterwards unless it got another name.
+// A new folder with a temporary name. It is deleted at the end unless it was renamed.
 class TemporaryEntry {
  public:
-  // Throws Error (file) if `folder` cannot be written.
+  // Throws Error (file) if `folder` is not writable.
   explicit TemporaryEntry(const std::string& folder);
   ~TemporaryEntry();
   TemporaryEntry(TemporaryEntry&& other) noexcept
@@ -84,8 +84,8 @@ class TemporaryEntry {
 
   std::string path() const { return path_.string(); }
 
-  // Replaces whatever has that name, also while other processes do the same: the last one wins.
-  // Files of the replaced folder that are open or mapped stay as they are. Throws Error (file).
+  // Renames the folder and replaces an existing one, even if other processes do the same: the last
+  // one wins. Open or mapped files of the replaced folder stay valid. Throws Error (file).
   void rename_to(const std::string& name);
 
  private:
@@ -93,26 +93,26 @@ class TemporaryEntry {
   std::optional<Descriptor> lock_;
 };
 
-// A file of lines that only grows. Whatever ends the process, each line is whole or absent: the
-// part of a line that an earlier process left at the end is no line, and the first append cuts it
-// off. One process at a time has the file open.
+// An append-only file of lines. After a crash each line is complete or absent: an incomplete line
+// at the end is ignored, and the first append removes it. One process at a time can have the file
+// open.
 class LineLog {
  public:
-  // Opens the file, or makes it. Throws Error: argument if another process has it open, file if it
+  // Opens or creates the file. Throws Error: argument if another process has it open, file if it
   // cannot be used.
   explicit LineLog(const std::string& path);
   ~LineLog();
   LineLog(const LineLog&) = delete;
   LineLog& operator=(const LineLog&) = delete;
 
-  // Those that were there when it was opened.
+  // The lines that the file had when it was opened.
   const std::vector<std::string>& lines() const { return lines_; }
 
-  // What followed them then, without a line break. Whoever appends must know that it may go.
+  // The incomplete line that followed them. The first append removes it.
   const std::string& rest() const { return rest_; }
 
-  // Writes a line, which has no line break of its own, and waits until the disk has it. Throws
-  // Error (file), and then the file is as before; what could not be cut off the next append cuts.
+  // Writes a line (without a line break) and syncs it to disk. On Error (file) the file is
+  // unchanged; a partial line that could not be removed is removed by the next append.
   void append(std::string_view line);
 
  private:
@@ -120,8 +120,8 @@ class LineLog {
 
   std::string path_;
   int fd_;
-  std::int64_t size_ = 0;  // of the whole lines
-  bool is_whole_ = false;  // nothing follows them, and the name will last
+  std::int64_t size_ = 0;  // of the complete lines
+  bool is_whole_ = false;  // whether nothing follows them, and the name is synced
   std::vector<std::string> lines_;
   std::string rest_;
 };

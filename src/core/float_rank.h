@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats in their order, counted from zero: neighboring floats have neighboring ranks.
+// Floats as integers in the same order, counted from zero: neighboring floats have neighboring
+// ranks.
 #pragma once
 
 #include <algorithm>

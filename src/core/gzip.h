@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gzip undone, at once or piece by piece.
+// Decompresses gzip, at once or in pieces.
 #pragma once
 
 #include <zlib.h>
@@ -10,10 +10,10 @@
 
 namespace espalier {
 
-// Whether bytes begin as gzip does.
+// Whether bytes begin with the gzip magic number.
 bool is_gzip(std::string_view bytes);
 
-// Undoes gzip, of one member or of several in a row. `name` stands for the file in messages.
+// Decompresses one or several consecutive gzip members. `name` is the file in messages.
 class Inflater {
  public:
   explicit Inflater(std::string_view name);
@@ -21,20 +21,20 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // Appends what the next bytes stand for. Throws Error (data) if they are damaged.
+  // Appends the decompressed bytes. Throws Error (data) if the input is damaged.
   void undo(std::string_view bytes, std::string& text);
 
-  // To be called behind the last bytes. Throws Error (data) if there ought to be more.
+  // Call it after the last bytes. Throws Error (data) if the stream is incomplete.
   void finish() const;
 
  private:
   z_stream stream_{};
   std::string name_;
   std::string room_;
-  bool is_whole_ = false;  // nothing but whole members so far
+  bool is_whole_ = false;  // only complete members so far
 };
 
-// Undoes all of it. Throws Error (data) if the bytes are damaged or cut short.
+// Decompresses all bytes. Throws Error (data) if they are damaged or incomplete.
 std::string gunzip(std::string_view bytes, std::string_view name);
 
 }  // namespace espalier

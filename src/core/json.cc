@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON values and their text. They were nlohmann-json's once, whose header took half of the time of
-// a build; the spelling of numbers is still the one that model files had then.
+// JSON values and their text. Numbers are written as by nlohmann-json, which wrote the first model
+// files.
 #include "espalier/json.h"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ Decimal shortest(Float value) {
   return decimal;
 }
 
-// 12.0, 0.00012 and 1.2e-05: the exponent is written below 10^-4 and from 10^15 on.
+// 12.0, 0.00012 and 1.2e-05: an exponent is written below 10^-4 and from 10^15 on.
 template <class Float>
 void append_number(Float value, std::string& out) {
   if (!std::isfinite(value)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text to JSON values, by recursive descent.
+// Parses JSON text by recursive descent.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace espalier {
 
 namespace {
 
-// Not longer than a message should be.
+// The length of an excerpt in a message.
 std::string short_text(std::string_view text) {
   constexpr std::size_t kLongest = 200;
   return std::string(text.substr(0, kLongest)) + (text.size() > kLongest ? "..." : "");
@@ -56,7 +56,7 @@ class Json::Parser {
   }
 
  private:
-  // What comes next, or 0 at the end; text with a zero byte is no JSON either way.
+  // The next character, or 0 at the end; a zero byte is invalid JSON either way.
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   bool take(char c) {
     if (peek() != c || at_ == text_.size()) return false;
@@ -188,7 +188,7 @@ class Json::Parser {
     ++at_;
   }
 
-  // Two halves, \ud83d\ude00, for what lies beyond 16 bits.
+  // Two surrogates, \ud83d\ude00, for code points beyond 16 bits.
   std::uint32_t code_point() {
     const std::uint32_t first = four_digits();
     if (first < 0xd800 || first > 0xdfff) return first;

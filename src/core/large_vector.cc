@@ -14,13 +14,13 @@
 namespace espalier {
 namespace {
 
-// Before the array: how many bytes are mapped, 0 if they are of the heap.
+// Stored before the array: the number of mapped bytes, 0 for heap memory.
 constexpr std::size_t kHeader = 64;
 constexpr std::align_val_t kAlignment{kHeader};
 
 thread_local const SpillTo* current = nullptr;
 
-// An open file that no name leads to.
+// An open file without a name.
 Descriptor nameless_file(const std::string& folder) {
 #ifdef O_TMPFILE
   Descriptor file(folder, O_TMPFILE | O_RDWR, 0600);
@@ -35,7 +35,7 @@ Descriptor nameless_file(const std::string& folder) {
   return named;
 }
 
-// The room on the disk is taken at once: later, a full one would end the process.
+// Allocates disk space now: running out of it later would kill the process.
 void* map_file(const std::string& folder, std::size_t bytes) {
   const Descriptor file = nameless_file(folder);
   const int code = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));

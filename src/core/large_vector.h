@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that may be larger than memory. They are vectors in memory as any other, but the large
-// ones that a thread makes while it has a SpillTo are files in a folder, mapped:
+// Arrays that may be larger than memory. Small arrays are ordinary memory. While a thread has a
+// SpillTo, its large arrays are memory-mapped files in a folder:
 //
 //   const SpillTo spill("scratch");
 //   LargeVector<float> cells(rows * columns);  // pages that the system may write back and drop
 //
-// The files have no name, so that nothing is left of them whatever ends the process.
+// The files have no name, so nothing remains however the process ends.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace espalier {
 
 class SpillTo {
  public:
-  /// From now on, arrays of that many bytes and more that this thread makes. The folder must exist.
+  /// Applies to arrays of at least this many bytes that this thread creates. The folder must exist.
   explicit SpillTo(std::string folder, std::size_t least_bytes = std::size_t{1} << 20);
   ~SpillTo();
   SpillTo(const SpillTo&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each function reduces its argument to a short interval and sums a Taylor series there, so long
-// that the first term left out is below 2^-56 of the result.
+// Each function reduces its argument to a short interval and sums a Taylor series whose first
+// omitted term is below 2^-56 of the result.
 #include "core/math.h"
 
 #include <bit>
@@ -14,13 +14,13 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// ln 2 and pi / 2 in two parts; the first has so few bits that a multiple of it is exact.
+// ln 2 and pi / 2 in two parts; the first has few bits, so that its multiples are exact.
 constexpr double kLn2High = 0x1.62e42fefap-1;
 constexpr double kLn2Low = 0x1.cf79abc9e3b3ap-40;
 constexpr double kHalfPiHigh = 0x1.921fb544p+0;
 constexpr double kHalfPiLow = 0x1.0b4611a626331p-34;
 
-// The nearest whole number, for |x| < 2^51: adding this constant leaves no bits for the fraction.
+// The nearest integer, for |x| < 2^51: adding this constant shifts out the fraction.
 double round_to_whole(double x) {
   constexpr double kShift = 0x1.8p52;
   return (x + kShift) - kShift;
@@ -30,7 +30,7 @@ double power_of_two(int exponent) {  // -1022 <= exponent <= 1023
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-// c[0] + x c[1] + x^2 c[2] + ..., from the last term to the first.
+// c[0] + x c[1] + x^2 c[2] + ..., summed from the last term.
 template <int N>
 double polynomial(double x, const double (&c)[N]) {
   double sum = c[N - 1];
@@ -56,9 +56,9 @@ double cos_near_zero(double r) {  // |r| <= pi / 4
 
 }  // namespace
 
-// x = k ln 2 + r, |r| <= ln 2 / 2, and exp(x) = 2^k (1 + r + r^2 (1/2 + r/6 + ...)). What rounding
-// takes from r and from 1 + r is added back: only the last sum rounds noticeably, and rounding one
-// increasing function is what keeps the result monotone.
+// x = k ln 2 + r, |r| <= ln 2 / 2, and exp(x) = 2^k (1 + r + r^2 (1/2 + r/6 + ...)). The rounding
+// errors of r and 1 + r are added back, so that only the last sum rounds noticeably. Rounding one
+// increasing function keeps the result monotonic.
 double portable_exp(double x) noexcept {
   constexpr double kInverseLn2 = 0x1.71547652b82fep+0;
   constexpr double kSeries[] = {1.0 / 2,       1.0 / 6,        1.0 / 24,        1.0 / 120,
@@ -95,7 +95,7 @@ double portable_log(double x) noexcept {
     x *= 0x1p54;
     k = -54;
   }
-  // Counting from sqrt 1/2 splits off an exponent that leaves the fraction in [sqrt 1/2, sqrt 2).
+  // Counting from sqrt 1/2 leaves the fraction in [sqrt 1/2, sqrt 2).
   constexpr std::uint64_t kSqrtHalf = 0x3fe6a09e667f3bcd;
   const std::uint64_t above = std::bit_cast<std::uint64_t>(x) - kSqrtHalf;
   k += static_cast<int>(static_cast<std::int64_t>(above) >> 52);

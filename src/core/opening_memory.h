@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The promise of SECURITY.md: opening an input of `size` bytes (a model file, a configuration, the
-// head of a data file, ...) takes at most kMemoryPerByte * size + kSpareMemory bytes of memory.
+// The guarantee of SECURITY.md: opening an input of `size` bytes (a model file, a configuration,
+// the head of a data file, ...) takes at most kMemoryPerByte * size + kSpareMemory bytes of memory.
 //
-// Readers keep it by themselves where each byte gives at most a few values. A network has parts
-// that little text asks for (wires, orders between leaves): they are counted before they are made
-// (model/builder.h), and may take half of it.
+// Readers satisfy it if each byte makes at most a few values. Networks have parts that short text
+// can multiply (wires, orders between leaves). They are counted before they are created
+// (model/builder.h) and may take half of the limit.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seconds since it was made.
+// Seconds since construction.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The characters of UTF-8, byte order marks, and the word somebody probably meant, for error
-// messages.
+// UTF-8 characters, byte order marks, and spelling suggestions for error messages.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +13,8 @@
 
 namespace espalier {
 
-// How many bytes the first character of a text has and whether it is one of UTF-8, as JSON wants
-// it. If it is not: how many bytes could have begun a character, at least 1; 0 for an empty text.
+// The number of bytes of the first character of a text, and whether it is valid UTF-8. For invalid
+// UTF-8: the number of bytes that could begin a character, at least 1. 0 for an empty text.
 struct LeadingUtf8 {
   std::size_t length;
   bool is_good;
@@ -28,7 +27,7 @@ inline LeadingUtf8 leading_utf8(std::string_view text) {
   if (lead < 0x80) return {1, true};
   if (lead < 0xc2 || lead > 0xf4) return {1, false};
   const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  // Of the second byte: no overlong forms, no surrogates, no code points beyond the last.
+  // The range of the second byte excludes overlong forms, surrogates and invalid code points.
   unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
   unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
   for (std::size_t i = 1; i < length; ++i, low = 0x80, high = 0xbf) {
@@ -37,14 +36,14 @@ inline LeadingUtf8 leading_utf8(std::string_view text) {
   return {length, true};
 }
 
-// A text without the byte order mark that some editors put in front of UTF-8.
+// The text without a leading byte order mark.
 inline std::string_view without_byte_order_mark(std::string_view text) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
   return text;
 }
 
-// Whether the bytes are well-formed UTF-8.
+// Whether the bytes are valid UTF-8.
 inline bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const auto [length, is_good] = leading_utf8(text);
@@ -54,11 +53,10 @@ inline bool is_utf8(std::string_view text) {
   return true;
 }
 
-// The least number of letters to insert, delete or replace; upper and lower case (ASCII) are the
-// same.
+// The edit distance in letters, ignoring ASCII case.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  std::vector<std::size_t> row(b.size() + 1);  // row[j]: from the first i letters of a to j of b
+  std::vector<std::size_t> row(b.size() + 1);  // row[j]: distance of i letters of a and j of b
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
     std::size_t diagonal = row[0]++;
@@ -71,12 +69,12 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Nobody mistypes a longer word; and the time for a guess stays bounded.
+// Longer words get no suggestion, which bounds the time.
 inline constexpr std::size_t kLongestGuess = 100;
 
-// The first of the closest candidates; none if even that differs in more than two letters and more
-// than a third of the word, or in all of them, or if the word is very long. `name` gives the word
-// of a candidate.
+// The first of the closest candidates. None if it differs in more than two letters and more than a
+// third of the word, or in all letters, or if the word is very long. `name` returns the text of a
+// candidate.
 template <class Candidates, class Name = std::identity>
 std::optional<std::string> nearest(std::string_view word, const Candidates& candidates,
                                    Name name = {}) {

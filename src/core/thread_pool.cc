@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kGeneration = std::uint64_t{1} << 32;
 constexpr std::uint64_t kInside = kGeneration - 1;
 
-// A thread that waits spins, then yields, then sleeps.
+// A waiting thread spins, then yields, then sleeps.
 constexpr int kSpins = 1000;
 constexpr int kYields = 50;
 
@@ -32,7 +32,7 @@ void pause() {
 #endif
 }
 
-// Whether `done` came true while spinning and yielding.
+// Whether `done` became true while spinning and yielding.
 template <class Done>
 bool spin_until(const Done& done) {
   for (int i = 0; i < kSpins; ++i) {
@@ -69,7 +69,7 @@ ThreadPool::ThreadPool(int threads) {
       workers_.push_back(std::move(own));
     }
   } catch (const std::system_error&) {
-    // No more threads to be had: those that started will do.
+    // The system has no more threads: use those that started.
   } catch (...) {
     stop();
     throw;
@@ -103,8 +103,8 @@ void ThreadPool::run_job(const Job& job) {
   rethrow_error();
 }
 
-// The caller raises caller_sleeps_ and then reads gate_; a worker changes gate_ and then reads
-// caller_sleeps_: in sequentially consistent order, one of them notices the other.
+// The caller sets caller_sleeps_ and then reads gate_. A worker changes gate_ and then reads
+// caller_sleeps_. In sequentially consistent order, at least one of them sees the other's change.
 void ThreadPool::wait_for_workers() {
   const auto all_left = [this] { return (gate_.load() & kInside) == 0; };
   if (spin_until(all_left)) return;
@@ -133,8 +133,8 @@ void ThreadPool::do_tasks() {
   }
 }
 
-// All tasks with a lower number have been picked already, so the lowest error of the job will be
-// seen although no further task starts.
+// All tasks with a lower number have already started, so the job sees its lowest error although no
+// further task starts.
 void ThreadPool::keep_error(int index) {
   next_task_.store(job_.num_tasks, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
@@ -164,7 +164,7 @@ bool ThreadPool::has_news(const Worker& own, std::uint64_t last_generation) cons
   return stopping_ || (is_open(gate) && generation(gate) != last_generation && own.index < wanted_);
 }
 
-// False when the pool ends.
+// Returns false when the pool ends.
 bool ThreadPool::wait_for_job(Worker& own, std::uint64_t last_generation) {
   const auto news = [&] { return has_news(own, last_generation); };
   if (!spin_until(news)) {
@@ -176,8 +176,8 @@ bool ThreadPool::wait_for_job(Worker& own, std::uint64_t last_generation) {
   return !stopping_;
 }
 
-// The caller changes gate_ or stopping_ and then reads `sleeps`; a worker sets `sleeps` and then
-// reads those: in sequentially consistent order, one of them notices the other.
+// The caller changes gate_ or stopping_ and then reads `sleeps`. A worker sets `sleeps` and then
+// reads those. In sequentially consistent order, at least one of them sees the other's change.
 void ThreadPool::wake_workers(int count) {
   for (int index = 0; index < count; ++index) {
     Worker& worker = *workers_[static_cast<std::size_t>(index)];

@@ -4,11 +4,10 @@
 //   ThreadPool pool(0);
 //   pool.run(num_shards, [&](int shard) { ... });
 //
-// Tasks are picked in order by whichever thread is free, so a result that must not depend on the
-// number of threads is kept per task. Starting a run allocates nothing and costs about a
-// microsecond while the workers are awake. A run with few tasks uses as few workers, always the
-// same ones, and leaves the others asleep. A thread that waits, worker or caller, spins for some
-// microseconds and then sleeps.
+// Free threads take tasks in order. A result that must not depend on the number of threads is
+// therefore stored per task. Starting a run allocates nothing and takes about a microsecond while
+// the workers are awake. A run with few tasks uses few workers, always the same ones, and lets the
+// others sleep. A waiting thread spins for some microseconds and then sleeps.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +24,8 @@
 
 namespace espalier {
 
-// The value of the environment variable ESPALIER_THREADS if it is a whole number above 0, else the
-// number of cores that this process may use.
+// The environment variable ESPALIER_THREADS if it is a positive whole number, else the number of
+// cores that this process may use.
 int default_threads();
 
 class ThreadPool {
@@ -41,8 +40,8 @@ class ThreadPool {
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
   // Calls task(0) ... task(num_tasks - 1) and returns when all are done. If tasks throw, no further
-  // ones are started and the exception of the lowest number is rethrown, whatever the number of
-  // threads. One caller at a time, and not from inside a task.
+  // task starts, and the exception of the lowest number is rethrown for any number of threads. One
+  // caller at a time, and not from inside a task.
   template <class F>
   void run(int num_tasks, F&& task) {
     using Callable = std::remove_reference_t<F>;
@@ -50,8 +49,7 @@ class ThreadPool {
              const_cast<void*>(static_cast<const void*>(std::addressof(task))), num_tasks});
   }
 
-  // Calls task(begin, end) for the ranges of `step` numbers, the last one shorter, that make up
-  // [0, n).
+  // Calls task(begin, end) for consecutive ranges of `step` numbers that cover [0, n).
   template <class F>
   void run_ranges(std::size_t n, std::size_t step, F&& task) {
     run(static_cast<int>((n + step - 1) / step), [&](int index) {
@@ -70,7 +68,7 @@ class ThreadPool {
   struct Worker {
     int index = 0;
     std::atomic<bool> sleeps{false};
-    std::condition_variable wake;  // a job is there
+    std::condition_variable wake;  // a job is available
     std::thread thread;
   };
 
@@ -86,16 +84,16 @@ class ThreadPool {
   void wake_workers(int count);
   void stop();
 
-  // The gate: the high half counts openings and closings (odd: open), the low half the workers
-  // inside. A worker enters only while it is open, and the caller leaves run() only when it is
-  // closed and nobody is inside, so nobody reads job_ while it changes.
+  // The gate. The high half counts openings and closings (odd: open), the low half the workers
+  // inside. Workers enter only while the gate is open. The caller leaves run() only when it is
+  // closed and no worker is inside, so no worker reads job_ while it changes.
   alignas(64) std::atomic<std::uint64_t> gate_{0};
   alignas(64) std::atomic<std::int64_t> next_task_{0};
   alignas(64) Job job_;
   std::exception_ptr error_;
   int error_index_ = 0;
-  std::mutex mutex_;              // of error_, error_index_ and the sleep
-  std::condition_variable left_;  // the caller: all workers have left the job
+  std::mutex mutex_;              // guards error_, error_index_ and sleeping
+  std::condition_variable left_;  // tells the caller that all workers have left the job
   std::atomic<int> wanted_{0};    // workers with a lower index have a job while the gate is open
   std::atomic<bool> caller_sleeps_{false};
   std::atomic<bool> stopping_{false};

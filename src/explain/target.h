@@ -2,7 +2,7 @@
 // The number to explain, a function of the scores s of a row:
 //
 //   one score, quantiles, grades   s[output]
-//   classes                        -log(sum over the others j of e^(s[j] - s[output])), the log-odds
+//   classes                        -log(sum over the others j of e^(s[j] - s[output])), log-odds
 //                                  of the class against all others, differences within +-80
 //
 // Differences and the sum are rounded to floats. Tests check that e^x is increasing over all
