@@ -20,7 +20,7 @@ void add_baseline_flag(CLI::App& app, std::string& path) {
 std::vector<float> read_baseline(const Model& model, const std::string& path, CsvOptions csv) {
   if (path.empty()) return baseline_row(model);
   csv = model.csv_options(csv, Reading::features);
-  // Neither exposure nor offset gets a share, so the file need not have them.
+  // Exposure and offset have no Shapley values, so the file does not need them.
   const auto offset = model.schema().beside.find(Role::offset);
   if (offset != model.schema().beside.end()) {
     csv.types.erase(offset->second);

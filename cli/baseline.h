@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row that explanations compare with: flags, reading and words.
+// The baseline of explanations: its flag, reading and printing.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -15,7 +15,7 @@ namespace espalier {
 /// --baseline FILE
 void add_baseline_flag(CLI::App& app, std::string& path);
 
-/// That of the model, or of the rows of a file that is read as the table is.
+/// The baseline of the model, or of the rows of a file, which is read like the data.
 std::vector<float> read_baseline(const Model& model, const std::string& path, CsvOptions csv);
 
 /// "age 37, home 'rent', ..."
@@ -24,7 +24,7 @@ std::string baseline_text(const Model& model, const std::vector<float>& baseline
 /// {"age": 37, "home": "rent", ...}
 Json baseline_json(const Model& model, const std::vector<float>& baseline);
 
-/// A cell as JSON: a number, a word, or null.
+/// A value as JSON: a number, a category, or null.
 Json json_of(const Feature& feature, float cell);
 
 }  // namespace espalier

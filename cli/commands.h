@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of the program. Each gives its flags to `app` and returns what to run once they are
-// parsed; that returns the exit code.
+// The commands of the program. Each one adds its flags to `app` and returns the function that runs
+// it after parsing and returns the exit code.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Columns, and the rows as the network reads them, take at most that many times their text, unless
-// most cells have one digit.
+// The memory of columns and encoded rows is at most this multiple of the text size, unless most
+// values have one digit.
 constexpr std::uint64_t kBytesInMemory = 2;
 
 std::uint64_t number_in(const std::string& path, std::string_view before) {
@@ -35,7 +35,7 @@ std::uint64_t number_in(const std::string& path, std::string_view before) {
   return std::numeric_limits<std::uint64_t>::max();
 }
 
-// Of the machine, and of the container if that may use less.
+// Memory of the machine, or of the container if that is less.
 std::uint64_t free_memory() {
   const std::uint64_t kilobytes = number_in("/proc/meminfo", "MemAvailable:");
   const std::uint64_t most = number_in("/sys/fs/cgroup/memory.max", "");
@@ -51,7 +51,7 @@ std::string as_size(std::uint64_t bytes) {
                           : fmt::format("{:.1f} GB", megabytes / 1024);
 }
 
-// The folder of --cache, which is made, or that of the model.
+// The folder of --cache, which is created, or that of the model.
 DiskFolder folder_for(const DiskFlags& flags, const std::string& output) {
   if (flags.cache.empty()) {
     const std::string beside = fs::path(output).parent_path().string();
@@ -64,7 +64,7 @@ DiskFolder folder_for(const DiskFlags& flags, const std::string& output) {
   return {flags.cache, true};
 }
 
-// A reader holds its piece some times: as text, the next one, as cells.
+// A reader has several copies of a piece: text, the next text, values.
 std::size_t pieces_within(std::uint64_t memory) {
   return static_cast<std::size_t>(std::min<std::uint64_t>(memory / 256, std::uint64_t{64} << 20));
 }
@@ -93,7 +93,7 @@ TablePlace choose_place(const DiskFlags& flags, const std::string& table, const 
                            .piece_bytes = pieces_within(flags.memory),
                            .memory = flags.memory};
   if (!flags.cache.empty() || flags.memory > 0) return on_disk;
-  if (table == "-") return {};  // of any size
+  if (table == "-") return {};  // of unknown size
   const std::uint64_t needed = kBytesInMemory * text_bytes(table), free = free_memory();
   if (needed <= free) return {};
   say(fmt::format(

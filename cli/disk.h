@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a table is trained on in memory or from disk.
+// Decides whether training data is in memory or on disk.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -14,21 +14,21 @@
 namespace espalier {
 
 struct DiskFlags {
-  std::string cache;         // a folder; empty: none is kept
-  std::uint64_t memory = 0;  // bytes; 0: as many as are free
+  std::string cache;         // a folder; empty: no cache
+  std::uint64_t memory = 0;  // bytes; 0: the free memory
 };
 
 void add_disk_flags(CLI::App& app, DiskFlags& flags);
 
-/// Where a table is while it is trained on.
+/// Where the training data is.
 struct TablePlace {
   std::optional<DiskFolder> disk = {};  // nothing: in memory
-  std::size_t piece_bytes = 0;          // of text that is read at a time; 0: the library chooses
-  std::uint64_t memory = 0;             // that training may take; 0: any
+  std::size_t piece_bytes = 0;          // of text per piece; 0: the library's default
+  std::uint64_t memory = 0;             // memory limit of training; 0: none
 };
 
-/// Where the table goes; makes the folder of --cache. `output` is the model, beside which a table
-/// lies that nobody keeps. Tells `say` of a choice that no flag made.
+/// Chooses the place of the data and creates the folder of --cache. Temporary data goes to the
+/// folder of the model, `output`. Reports a choice that no flag made to `say`.
 TablePlace choose_place(const DiskFlags& flags, const std::string& table, const std::string& output,
                         const std::function<void(const std::string&)>& say);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier evaluate MODEL DATA: how good the predictions on a labelled table are.
+// espalier evaluate MODEL DATA: the metrics of a model on labeled data.
 #include <fmt/format.h>
 
 #include "commands.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier explain MODEL DATA: for each row its score, that of the baseline, and the columns that
-// make most of the difference, with their shares.
+// espalier explain MODEL DATA: for each row the score, the baseline score, and the features with
+// the largest Shapley values.
 #include "espalier/explain.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 10'000;  // whose shares are held in memory
+constexpr std::size_t kRowsAtOnce = 10'000;  // rows in memory at a time
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 struct Flags {
@@ -37,24 +37,24 @@ struct Flags {
   bool json = false;
 };
 
-// One of the columns that a row is explained by.
+// A feature in the explanation of a row.
 struct Reason {
   std::size_t feature;
   float share;
 };
 
-// What is said of one row.
+// The explanation of a row.
 struct Answer {
   std::size_t output;
   float score;
   float baseline;
   std::vector<Reason> reasons;
-  float rest;                 // of the difference, which the reasons leave
-  float error;                // the largest standard error of a share
+  float rest;                 // the rest of the difference, without the reasons
+  float error;                // the largest standard error of a Shapley value
   std::vector<float> shares;  // for JSON only
 };
 
-// What each feature is called: the sentence that the file of codes has, or its own name.
+// The text of each feature: from the reasons file, or its name.
 std::vector<std::string> read_sentences(const Model& model, const std::string& path) {
   std::vector<std::string> sentences;
   for (const Feature& feature : model.schema().features) sentences.push_back(feature.name);
@@ -151,7 +151,7 @@ Column words(std::string name, std::vector<std::string> list, const std::vector<
   return column;
 }
 
-// Behind the kept columns: score, baseline, the reasons with their shares, rest and error.
+// The columns after the kept ones: score, baseline, reasons with Shapley values, rest and error.
 std::vector<Column> answer_columns(const Flags& flags, const Label& label,
                                    const std::vector<std::string>& sentences,
                                    const std::vector<Answer>& answers) {
@@ -199,7 +199,7 @@ Json answer_json(const Model& model, const Answer& answer, const float* row,
           {"shares", std::move(shares)}};
 }
 
-// The columns of the answer do not share a name with those that are kept.
+// Columns of the result must not have the names of kept columns.
 void check_kept(const Flags& flags, const Label& label) {
   std::vector<std::string> names;
   for (const Column& column : answer_columns(flags, label, {}, {})) names.push_back(column.name);
@@ -212,7 +212,7 @@ void check_kept(const Flags& flags, const Label& label) {
   }
 }
 
-// Exposures do not change a score, so their column is not read.
+// Exposures do not change scores, so their column is not read.
 Table read_rows(const Flags& flags, const Model& model) {
   CsvOptions csv = model.csv_options(flags.csv, Reading::features);
   csv.threads = flags.options.threads;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier export MODEL --to header -o risk.h: a model in a form that needs no library.
+// espalier export MODEL --to header -o risk.h: a model as a C++ header or an ONNX file.
 #include "espalier/export.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace espalier {
 
-/// What a model can be exported to.
+/// The formats of exports.
 enum class ExportFormat { header, onnx };
 template <>
 struct Words<ExportFormat> {

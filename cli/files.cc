@@ -22,10 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What all names of a file have in common, hard links too.
+// Identifies a file by device and inode, which hard links have in common.
 using FileId = std::pair<dev_t, ino_t>;
 
-// None for what is not there, and for devices and pipes, which may well be read and written.
+// None for absent files, and for devices and pipes, which may be read and written.
 std::optional<FileId> id_of(const std::string& path) {
   struct stat status;
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<FileId> id_of(const std::string& path) {
 
 std::string input_path(const std::string& path) { return path == "-" ? "/dev/stdin" : path; }
 
-// An absolute path without links, of a file that need not be there.
+// An absolute path without links; the file may be absent.
 fs::path settled(const std::string& path) {
   std::error_code ignored;
   return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
@@ -45,7 +45,7 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// An OutputFile writes a device or a pipe straight, and a plain file through its folder.
+// An OutputFile writes devices and pipes directly, and other files through their folder.
 bool replaceable(const std::string& path) {
   std::error_code ignored;
   const fs::file_type type = fs::symlink_status(path, ignored).type();
@@ -66,7 +66,7 @@ void require_writable(const std::string& path) {
   }
 }
 
-// Tables that a cache keeps are called espalier- and 16 digits, temporary files .espalier-*.tmp.
+// A cache names tables espalier- and 16 digits; temporary files are .espalier-*.tmp.
 bool is_kept_or_temporary(const std::string& name) {
   constexpr std::string_view kTable = "espalier-", kDigits = "0123456789abcdef";
   if (name.starts_with(".espalier-") && name.ends_with(".tmp")) return true;
@@ -74,13 +74,13 @@ bool is_kept_or_temporary(const std::string& name) {
          name.find_first_not_of(kDigits, kTable.size()) == name.npos;
 }
 
-// Whether a file lies in what a folder keeps and may delete.
+// Whether a file is in a cache, which may delete it.
 bool is_kept_in(const fs::path& file, const std::string& folder) {
   const fs::path inside = file.lexically_relative(settled(folder));
   return !inside.empty() && is_kept_or_temporary(inside.begin()->string());
 }
 
-// All files that a command reads, and what they are to it.
+// All input files of a command and their purpose.
 class Inputs {
  public:
   explicit Inputs(const CommandFiles& files) : datasets_(files.datasets) {
@@ -94,7 +94,7 @@ class Inputs {
     }
   }
 
-  // What a file is to the command; empty if the command does not read it.
+  // The purpose of a file; empty if the command does not read it.
   std::string what(const std::string& path) const {
     const std::optional<FileId> id = id_of(path);
     if (const auto found = id ? known_.find(*id) : known_.end(); found != known_.end())
@@ -107,7 +107,7 @@ class Inputs {
     return {};
   }
 
-  // An input in what a folder keeps; empty if there is none.
+  // An input that is in a cache; empty if there is none.
   std::string kept_in(const std::string& folder) const {
     const auto found = std::ranges::find_if(
         files_, [&](const fs::path& file) { return is_kept_in(file, folder); });
@@ -152,7 +152,7 @@ bool are_same(const std::string& a, const std::string& b) {
               fmt::format("{}: '{}' is {}; choose another path", output.what, output.path, what));
 }
 
-// An output is none of the inputs, of the outputs before it, and of what the folders keep.
+// Outputs must differ from inputs, other outputs, and files of caches.
 void check_output(const CommandFiles& files, std::size_t index, const Inputs& inputs) {
   const NamedPath& output = files.outputs[index];
   if (output.path.empty() || output.path == "-") return;

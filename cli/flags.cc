@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists, and the flags of reading a table.
+// List flags, and the flags for reading data.
 #include "flags.h"
 
 #include "espalier/text.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flags out of field lists: the C++ type of a field decides how its flag is read and described.
+// Flags from lists of fields: the C++ type of a field determines how its flag is parsed and
+// described.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,17 +23,17 @@
 
 namespace espalier {
 
-/// A flag for a comma-separated list; repeated, it takes one more list. The default is replaced.
+/// A flag for a comma-separated list. It may be repeated. It replaces the default.
 CLI::Option* add_list(CLI::App& app, const std::string& flag, std::vector<std::string>& list,
                       const std::string& help);
 
-/// The flags of reading a table that all commands share.
+/// The flags for reading data that all commands have.
 void add_table_flags(CLI::App& app, CsvOptions& csv);
 
-/// Those that only training has, where a model does not yet say what is in the columns.
+/// The flags for reading data that only training has; later the model knows the columns.
 void add_column_flags(CLI::App& app, CsvOptions& csv);
 
-/// Throws Error (argument) for flags of reading that do not fit together.
+/// Throws Error (argument) for contradictory flags.
 void check_table_flags(const CsvOptions& csv);
 
 inline Error bad_value(const std::string& flag, std::string_view text, std::string_view wanted) {
@@ -56,7 +57,7 @@ std::string wanted_word() {
   return fmt::format("one of {}", fmt::join(Words<Enum>::list, ", "));
 }
 
-/// The value that `text` stands for. Throws Error (argument) that says what was wanted.
+/// Parses a value. Throws Error (argument) that names the expected form.
 template <class T>
 T read_value(const Field& field, const std::string& text) {
   if constexpr (std::is_enum_v<T>) {
@@ -87,7 +88,7 @@ T read_value(const Field& field, const std::string& text) {
   }
 }
 
-/// The help text of a field, with what it takes and its default.
+/// The help text of a field, with its range and default.
 template <class T>
 std::string describe(const Field& field, const T& value) {
   if constexpr (std::is_enum_v<T>) {
@@ -99,7 +100,7 @@ std::string describe(const Field& field, const T& value) {
   }
 }
 
-/// One flag that sets one field.
+/// Adds a flag for a field.
 template <class T>
 CLI::Option* add_field(CLI::App& app, const Field& field, T& value) {
   const std::string flag = flag_name(field);
@@ -130,7 +131,7 @@ CLI::Option* add_field(CLI::App& app, const Field& field, T& value) {
   }
 }
 
-/// One flag that must be given, for a field with a list of words; it has no default.
+/// Adds a required flag for an enum field, without a default.
 template <class Enum>
 CLI::Option* add_required_field(CLI::App& app, const Field& field, Enum& value) {
   return add_field(app, field, value)
@@ -138,7 +139,7 @@ CLI::Option* add_required_field(CLI::App& app, const Field& field, Enum& value) 
       ->description(fmt::format("{} ({})", field.help, wanted_word<Enum>()));
 }
 
-/// A flag for every field of an options struct, under a heading of the help.
+/// Adds a flag for every field of an options struct, under a heading of the help.
 template <class Options>
 void add_fields(CLI::App& app, Options& options, const std::string& heading) {
   visit_fields(options, [&](const Field& field, auto& value) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kHelpColumn = 28;
 constexpr std::size_t kHelpWidth = 100;
-constexpr std::size_t kMaxFlags = 30;  // a command with at most this many shows all of them
+constexpr std::size_t kMaxFlags = 30;  // commands with at most this many flags show all of them
 
 constexpr std::string_view kEverydayFlags[] = {
     // files
@@ -27,7 +27,7 @@ constexpr std::string_view kEverydayFlags[] = {
     // search
     "trials", "minutes", "folds", "search"};
 
-// Help whose descriptions are wrapped in a column of their own.
+// Formats help with descriptions in a column.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {

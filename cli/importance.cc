@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier importance MODEL DATA: what the columns of a model are worth on a table with labels.
+// espalier importance MODEL DATA: the importance of the features on labeled data.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::string spread_text(const Spread& spread) {
   return fmt::format("{:>11.4g} ± {:<9.2g}", spread.mean, spread.deviation);
 }
 
-// The costliest column first.
+// The most important feature first.
 std::string importance_text(const Importance& importance) {
   std::vector<ColumnImportance> columns = importance.columns;
   std::ranges::stable_sort(columns, std::greater<>(),

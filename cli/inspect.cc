@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier inspect MODEL: a model laid open.
+// espalier inspect MODEL: the contents of a model.
 #include "espalier/inspect.h"
 
 #include "commands.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program espalier: finds the command, runs it, and catches whatever goes wrong.
-// Exit codes: 0 fine, 1 failed, 2 wrong usage.
+// The program espalier: parses the command, runs it and reports errors. Exit codes: 0 success, 1
+// failure, 2 wrong usage.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
@@ -46,7 +46,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return meant ? fmt::format("; did you mean {}?", *meant) : "";
 }
 
-// What is wrong with an argument that nothing took.
+// The message for an unknown argument.
 std::string unexpected(const CLI::App& app, std::string_view argument) {
   const std::string_view word = argument.substr(0, argument.find('='));
   std::vector<std::string> candidates;
@@ -61,7 +61,7 @@ std::string unexpected(const CLI::App& app, std::string_view argument) {
   return fmt::format("unknown command '{}'{}", word, did_you_mean(word, candidates));
 }
 
-// A flag that was given more often than it can be, or an empty string.
+// A flag that was given too often, or an empty string.
 std::string repeated(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const std::size_t times = option->results().size();
@@ -120,8 +120,8 @@ int run(int argc, char** argv) {
   return runs.at(app.get_subcommands().front())();
 }
 
-// What goes wrong on all ranks the first one says. One that fails alone says so itself, and ends
-// all.
+// An error on all ranks is printed by the first rank. A rank that fails alone prints its error and
+// ends all ranks.
 constexpr std::chrono::seconds kTimeOfTheFirst{2};
 
 int fail(std::string_view message, int code) {
@@ -138,8 +138,8 @@ int fail(std::string_view message, int code) {
 
 int main(int argc, char** argv) {
   espalier::watch_signals();
-  std::signal(SIGPIPE, SIG_DFL);  // whoever reads us may leave early: that ends us quietly
-  std::signal(SIGXFSZ, SIG_IGN);  // a file too large for its limit is an error like a full disk
+  std::signal(SIGPIPE, SIG_DFL);  // a closed pipe ends the program quietly
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding a file size limit is an error like a full disk
   std::ios::sync_with_stdio(false);
   try {
     const int code = espalier::run(argc, argv);

@@ -11,12 +11,12 @@
 namespace espalier {
 namespace {
 
-// MPI counts in int.
+// MPI counts with int.
 constexpr std::size_t kMax = std::size_t{1} << 30;
 
 class MpiRanks : public Ranks {
  public:
-  // An error of MPI ends all processes with a message: that is what it does unless told otherwise.
+  // MPI errors end all processes with a message, by default.
   MpiRanks() {
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);

@@ -18,8 +18,8 @@
 namespace espalier {
 namespace {
 
-// Writes to a file, which a signal leaves as it was, or, for "-", to standard output.
-// fill(write) gives the text to write(), piece by piece.
+// Writes to a file, which stays unchanged after a signal, or to standard output for "-".
+// fill(write) passes the text to write() in pieces.
 template <class Fill>
 void write_output(const std::string& path, Fill fill) {
   if (path == "-") {

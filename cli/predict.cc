@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier predict MODEL DATA: a header and one line per row, the prediction last.
+// espalier predict MODEL DATA: a header and one line per row; the prediction is last.
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -28,7 +28,7 @@ struct Flags {
   Output kind() const { return raw ? Output::score : Output::prediction; }
 };
 
-// No two columns of the answer share a name.
+// Columns of the result must have distinct names.
 void check_kept(const Flags& flags, const Model& model) {
   std::vector<std::string> added;
   for (const Column& column : output_table(model.schema().label, {}, flags.kind()).columns)
@@ -45,8 +45,8 @@ void check_kept(const Flags& flags, const Model& model) {
   }
 }
 
-// Kept columns come out as they went in: a column that the model does not read is taken as words,
-// and one that it reads as numbers keeps its text too.
+// Kept columns are printed unchanged: columns that the model does not read are read as text, and
+// its numeric columns keep their text too.
 CsvOptions reading(const Flags& flags, const Model& model) {
   CsvOptions csv = model.csv_options(flags.csv, flags.rate ? Reading::features : Reading::rows);
   csv.threads = flags.threads;
@@ -57,7 +57,7 @@ CsvOptions reading(const Flags& flags, const Model& model) {
   return csv;
 }
 
-// A table that ought to have the exposure and has not is an error, not a rate.
+// Data without the required exposure column is an error, not a request for rates.
 std::vector<float> predict(const Flags& flags, const Model& model, const Table& table) {
   const auto exposure = model.schema().beside.find(Role::exposure);
   if (!flags.rate && exposure != model.schema().beside.end() &&
@@ -69,7 +69,7 @@ std::vector<float> predict(const Flags& flags, const Model& model, const Table& 
   return model.predict(table, flags.kind(), flags.threads);
 }
 
-// The kept columns, then the prediction.
+// Kept columns, then predictions.
 Table answer(const Flags& flags, const Model& model, const Table& table) {
   Table out;
   out.num_rows = table.num_rows;
@@ -83,7 +83,7 @@ void warn(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) tell("espalier: warning: " + warning);
 }
 
-// Some rows at a time, so that memory does not grow with the table.
+// Some rows at a time, so that memory does not grow with the data.
 void stream(const Flags& flags, const Model& model) {
   CsvPieces pieces(flags.table, reading(flags, model));
   TableWarnings warnings(model);
@@ -132,7 +132,7 @@ int run(const Flags& flags) {
     stream(flags, model);
     return 0;
   }
-  // One object holds all rows.
+  // One object with all rows.
   const Table table = read_csv(flags.table, reading(flags, model));
   warn(model.warnings(table));
   const Table out = answer(flags, model, table);

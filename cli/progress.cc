@@ -47,7 +47,7 @@ double share_done(const Progress& progress) {
 // "network 2/5  epoch 12/30"
 std::string place_text(const Progress& progress, int epoch) {
   const TrainOptions& options = *progress.options;
-  // Averaged training has a limit that it seldom reaches.
+  // Averaged training seldom reaches its limit of epochs.
   const bool has_end = options.schedule != Schedule::averaged;
   const std::string text = progress.trees > 0 ? fmt::format("trees {}", progress.trees)
                            : has_end          ? fmt::format("epoch {}/{}", epoch, options.epochs)
@@ -56,7 +56,7 @@ std::string place_text(const Progress& progress, int epoch) {
   return fmt::format("network {}/{}  {}", progress.member, options.ensemble, text);
 }
 
-// The epoch that is running, or the one that has just finished.
+// The running epoch, or the one that just finished.
 int current_epoch(const Progress& progress) {
   if (progress.epoch_finished) return progress.last.epoch;
   return std::min(progress.last.epoch + 1, progress.options->epochs);
@@ -76,7 +76,7 @@ std::string epoch_text(const Progress& progress, int epoch, double loss) {
   return text;
 }
 
-// The pace at which `fresh` things were done, and how long those that are left will take.
+// The speed of the last `fresh` items, and the remaining time.
 std::string speed_text(double fresh, double left, double seconds, std::string_view things) {
   if (fresh <= 0 || seconds <= 0) return {};
   const double rate = fresh / seconds;
@@ -90,7 +90,7 @@ std::string bar_text(double share, std::size_t width) {
   return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "] ";
 }
 
-// From the end of the last of some lines to the beginning of the first.
+// Moves from the end of the last line to the start of the first.
 std::string back_to_first(std::size_t lines) {
   return lines > 1 ? fmt::format("\r\x1b[{}A", lines - 1) : "\r";
 }

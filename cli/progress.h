@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long work is going, on standard error: a bar that is redrawn on a terminal, lines, or
-// nothing.
+// Progress on standard error: a status line on terminals, lines, or nothing.
 #pragma once
 
 #include <chrono>
@@ -13,30 +12,30 @@
 namespace espalier {
 
 enum class Talk {
-  quiet,    // warnings only
-  normal,   // and where a run is resumed, and a bar where standard error is a terminal
-  verbose,  // and a line per epoch
+  quiet,    // only warnings
+  normal,   // also resumed runs, and a bar if standard error is a terminal
+  verbose,  // also a line per epoch
 };
 
-/// The last lines of a terminal, drawn over and over. Any thread may use one.
+/// Lines at the bottom of a terminal that are redrawn. Any thread may use it.
 class StatusLine {
  public:
-  /// Draws nothing unless `wanted` and standard error is a terminal.
+  /// Draws nothing unless `wanted` is true and standard error is a terminal.
   explicit StatusLine(bool wanted);
   ~StatusLine() { clear(); }
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
 
-  /// Whether it is time to draw again.
+  /// Whether it is time to redraw.
   bool due() const;
 
-  /// Draws a bar and a text; where space is short, the bar goes first. `above` are lines over it.
+  /// Draws a bar and a text. Without enough space, the bar is left out. `above` are lines above it.
   void draw(double share, std::string text, const std::vector<std::string>& above = {});
 
-  /// Wipes it off.
+  /// Erases the lines.
   void clear();
 
-  /// Wipes it off and prints a line.
+  /// Erases the lines and prints a permanent line.
   void say(const std::string& line);
 
  private:
@@ -45,8 +44,8 @@ class StatusLine {
   void wipe();
 
   const bool on_;
-  mutable std::mutex mutex_;  // of all below
-  std::size_t lines_ = 0;     // that are drawn now
+  mutable std::mutex mutex_;  // guards all members below
+  std::size_t lines_ = 0;     // lines on the screen
   Clock::time_point next_draw_{};
 };
 
@@ -57,7 +56,7 @@ class ProgressBar {
 
   void show(const Progress& progress);
 
-  /// Prints a line and keeps the bar whole.
+  /// Prints a line and redraws the bar.
   void say(const std::string& line) { line_.say(line); }
 
   void clear() { line_.clear(); }
@@ -71,7 +70,7 @@ class ProgressBar {
 /// 3:07, 1:02:45
 std::string clock_text(double seconds);
 
-/// How much of a known number of things is done.
+/// Progress of counting to a known number.
 class CountBar {
  public:
   CountBar(std::string things, std::size_t total);

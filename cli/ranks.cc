@@ -8,7 +8,7 @@
 namespace espalier {
 namespace {
 
-// As Open MPI, PMIx, MPICH and Slurm call it.
+// The variables of Open MPI, PMIx, MPICH and Slurm.
 int number_in(std::initializer_list<const char*> names, int otherwise) {
   for (const char* name : names) {
     if (const char* const text = std::getenv(name); text != nullptr) return std::atoi(text);

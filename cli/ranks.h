@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes that mpirun starts. cli/mpi.cc joins them, where the program is built with MPI;
-// cli/no_mpi.cc is its stand-in elsewhere.
+// The processes of mpirun. cli/mpi.cc joins them if the program is built with MPI, else
+// cli/no_mpi.cc.
 #pragma once
 
 #include <functional>
@@ -9,23 +9,24 @@
 
 namespace espalier {
 
-/// The rank that a launcher, mpirun or srun, has given this process; 0 if there is none.
+/// The rank that a launcher such as mpirun or srun assigned to this process; 0 without a launcher.
 int launched_rank();
 
-/// How many processes it has started; 1 if there is none.
+/// The number of processes of the launcher; 1 without a launcher.
 int launched_size();
 
-/// Joins the other processes; null if this one is alone. Throws Error (unsupported) if it is not
-/// and the program is built without MPI: each would do all the work and write the same files.
+/// Joins the other processes; null if there are none. Throws Error (unsupported) if there are
+/// others but the program is built without MPI: each process would do all the work and write the
+/// same files.
 Ranks* join_ranks();
 
-/// At a good end: waits for the others, if this process has joined them.
+/// After success: waits for the other processes.
 void leave_ranks();
 
-/// At a bad one: ends them, and this process with the code, if it has joined them.
+/// After a failure: ends all processes with this exit code.
 void end_ranks(int code);
 
-/// Calls work on one rank after the other.
+/// Calls work on one rank after another.
 void in_turn(Ranks* ranks, const std::function<void()>& work);
 
 }  // namespace espalier

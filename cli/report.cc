@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier report MODEL DATA -o FILE: a model and a table as one page for people.
+// espalier report MODEL DATA -o FILE: a model and its quality on data as an HTML page.
 #include <fmt/format.h>
 
 #include "commands.h"
@@ -22,7 +22,7 @@ struct Flags {
   bool json = false;
 };
 
-// The table may lack the label, and the weight with it.
+// The data may lack the label, and then also the weight.
 CsvOptions reading(const Flags& flags, const Model& model) {
   const Schema& schema = model.schema();
   CsvOptions csv = model.csv_options(flags.csv, Reading::labelled);

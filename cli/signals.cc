@@ -18,7 +18,7 @@ struct Answers {
   std::vector<SignalAnswer*> list;
 };
 
-// Never destroyed: the thread that waits may outlive main().
+// Never destroyed: the waiting thread may outlive main().
 Answers& answers() {
   static auto* const all = new Answers;
   return *all;
@@ -53,7 +53,7 @@ void watch_signals() {
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   try {
     std::thread(wait_for, signals).detach();
-  } catch (const std::system_error&) {  // no thread to be had: signals end the program, unanswered
+  } catch (const std::system_error&) {  // no thread: signals end the program immediately
     ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT and SIGTERM. A thread of its own waits for them, so that they are answered at once
-// whatever the other threads are busy with: reading, encoding, training, evaluating, hunting.
+// SIGINT and SIGTERM. A separate thread waits for them, so that the program reacts immediately
+// while other threads compute.
 #pragma once
 
 #include <functional>
 
 namespace espalier {
 
-/// To be called before any other thread is made: those leave the signals to the one that waits.
-/// From then on a signal ends the program as it would without all this, unless somebody answers it.
+/// Call it before starting any other thread, because those inherit the signal mask. A signal then
+/// ends the program as usual, unless a SignalAnswer handles it.
 void watch_signals();
 
-/// While one of these lives it is asked what to do about a signal, on the thread that waits; the
-/// youngest first. The program ends unless one answers that it will come to an end by itself. The
-/// next signal finds it asked already and ends the program.
+/// While it exists, its function decides about signals, on the waiting thread; the newest
+/// SignalAnswer comes first. The program ends unless the function promises to stop. The next signal
+/// always ends the program.
 class SignalAnswer {
  public:
   enum class Answer { end, will_stop };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier simulate: a synthetic table whose true risk is known and monotone.
+// espalier simulate: synthetic data with a known monotonic risk.
 #include "espalier/simulate.h"
 
 #include "commands.h"
@@ -23,7 +23,7 @@ void write(const Flags& flags) {
   write_pieces([&](Table& piece) { return pieces.next(kRowsOfAPiece, piece); }, flags.output, 0);
 }
 
-// With a file the object only says what is in it, otherwise it holds the table itself.
+// With a file, the object only describes it; otherwise it contains the data.
 Json to_json(const Flags& flags) {
   Json json = {{"rows", flags.options.rows}};
   if (flags.output != "-") json["output"] = flags.output;

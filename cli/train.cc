@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier train DATA --label L: a model from a table, proved monotone before it is saved.
+// espalier train DATA --label L: trains a model and verifies it before saving.
 #include "espalier/train.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 
 struct Flags {
   TrainingFlags training;
-  TrainControl control;  // what flags set of it
+  TrainControl control;  // set by flags
   DiskFlags disk;
 };
 
@@ -35,7 +35,7 @@ TrainResult train_with_progress(const Flags& flags, TrainingTables& tables, Prog
   return train(std::move(tables.train), flags.training.options, control);
 }
 
-// What is written besides the model. A folder of checkpoints that is still to be made has no file.
+// The files written besides the model. A checkpoint folder that does not exist yet has no file.
 CommandFiles files_of(const Flags& flags) {
   const std::string& checkpoint = flags.control.checkpoint;
   CommandFiles files{.folders = {{"--cache", flags.disk.cache}, {"--checkpoint", checkpoint}}};

@@ -28,7 +28,7 @@ void apply_config(TrainOptions& options, const std::string& path) {
   apply_json(options, text.str(), path);
 }
 
-// data/loan.csv.gz -> loan.esp in the current folder; a folder has its own name, . and .. too
+// data/loan.csv.gz -> loan.esp in the current folder; a folder uses its own name, also for . and ..
 std::string default_output(const std::string& table) {
   if (table == "-" || table.find_first_of("*?[") != table.npos || table.starts_with('@'))
     return "model.esp";
@@ -37,11 +37,11 @@ std::string default_output(const std::string& table) {
       path.has_filename() ? path.filename() : path.parent_path().filename();
   if (name.extension() == ".gz") name = name.stem();
   std::string stem = name.stem().string();
-  stem.erase(0, stem.find_first_not_of('.'));  // the model is no hidden file
+  stem.erase(0, stem.find_first_not_of('.'));  // the model is not a hidden file
   return (stem.empty() ? "model" : stem) + ".esp";
 }
 
-// The same columns with the same types as the training rows.
+// The same columns with the same types as the training data.
 Table read_valid(const TrainingFlags& flags, const Table& table, const TablePlace& place) {
   CsvOptions csv = flags.csv;
   csv.drop.clear();
@@ -53,7 +53,7 @@ Table read_valid(const TrainingFlags& flags, const Table& table, const TablePlac
                     : read_csv(flags.valid, csv);
 }
 
-// Whoever gives --quiet gets these too: they are warnings.
+// Printed with --quiet too, because they are warnings.
 void warn_of_flags(const TrainingFlags& flags) {
   if (flags.quiet && flags.verbose) warn_of_idle_flags({{"--verbose", true}}, "--quiet is given");
   if (flags.valid.empty() || !share_files(flags.table, flags.valid)) return;
@@ -109,7 +109,7 @@ void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& 
   app.add_option("DATA", flags.table,
                  "a CSV file, a folder or 'pattern*.csv' of several files, or - for standard input")
       ->required();
-  // First, because flags are read in the order they are defined in: the others override the file.
+  // First, because flags are processed in the order of definition: later ones override the file.
   const CLI::callback_t config = [&flags](const CLI::results_t& texts) {
     flags.config = texts.back();
     apply_config(flags.options, flags.config);
@@ -188,7 +188,7 @@ TrainingTables read_tables(const TrainingFlags& flags, const TablePlace& place, 
   };
   if (share) {
     tables.train = *std::move(share);
-  } else if (place.disk && place.disk->keeps) {  // ranks of one machine have the same folder
+  } else if (place.disk && place.disk->keeps) {  // ranks on one machine have the same folder
     in_turn(flags.ranks, read);
   } else {
     read();
@@ -208,7 +208,7 @@ Certificate save_proven(const Model& model, const std::string& path) {
   return proof;
 }
 
-// Names and what belongs to them, below each other.
+// Names and values in two columns.
 static std::string in_columns(const std::vector<std::pair<std::string, std::string>>& lines) {
   std::size_t width = 0;
   for (const auto& line : lines) width = std::max(width, line.first.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that train share: flags, tables, signals, the proof and the summary.
+// Common parts of the commands that train: flags, data, signals, verification and the summary.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -31,23 +31,22 @@ struct TrainingFlags {
   bool quiet = false;
   bool verbose = false;
   bool json = false;
-  Ranks* ranks = nullptr;  // of mpirun; null: this process is alone
+  Ranks* ranks = nullptr;  // of mpirun; null: a single process
 
-  /// Of several ranks the first talks and writes files.
+  /// The first of several ranks prints and writes files.
   bool is_first() const { return ranks == nullptr || ranks->rank() == 0; }
   Talk talk() const { return quiet ? Talk::quiet : verbose ? Talk::verbose : Talk::normal; }
 };
 
-/// `line` is what --verbose prints one line of.
+/// `line` describes the lines of --verbose.
 void add_training_flags(CLI::App& app, TrainingFlags& flags, const std::string& line);
 
-/// Joins other ranks; names the output after the data if nobody did. Throws Error for flags that do
-/// not fit together and for a model that could not be saved. `files` has what the command writes
-/// besides.
+/// Joins other ranks and sets the default output name. Throws Error for contradictory flags and for
+/// an output that cannot be written. `files` are the other files of the command.
 void settle_training_flags(TrainingFlags& flags, CommandFiles files);
 
-/// The training rows, in memory or on disk, and those of --valid, with the same columns and types;
-/// the second is empty without --valid. Where rows are divided and many, ranks read their own.
+/// The training data, in memory or on disk, and the validation set of --valid with the same columns
+/// and types, empty without --valid. Ranks read their own rows of large data.
 struct TrainingTables {
   Table train;
   Table valid;
@@ -55,26 +54,26 @@ struct TrainingTables {
 TrainingTables read_tables(const TrainingFlags& flags, const TablePlace& place = {},
                            bool divides_rows = false);
 
-/// Saves a model if its proof holds, else throws Error (format).
+/// Saves a model if verification succeeds, else throws Error (format).
 Certificate save_proven(const Model& model, const std::string& path);
 
 std::string summary_text(const TrainResult& result, const Certificate& proof,
                          const std::string& path);
 Json summary_json(const TrainResult& result, const Certificate& proof, const std::string& path);
 
-/// What a signal does to a training: it ends the program, which has written nothing, for as long as
-/// there is no model; then it asks to stop with the best one so far.
+/// The reaction to signals during training. Without a model yet, a signal ends the program, which
+/// has written nothing. Later, it requests to stop with the best model so far.
 class StopOnSignal {
  public:
   using Say = std::function<void(const std::string&)>;
 
-  /// `best` is what will be kept: "the best model so far".
+  /// `best` describes the result: "the best model so far".
   StopOnSignal(std::string best, Say say)
       : best_(std::move(best)), say_(std::move(say)), answer_([this] { return answer(); }) {}
 
   std::stop_token token() const { return stop_.get_token(); }
 
-  /// From now on there is something to keep. Any thread may say so.
+  /// From now on there is a result to keep. Any thread may call it.
   void keep() { keeps_ = true; }
 
  private:
@@ -84,7 +83,7 @@ class StopOnSignal {
   const Say say_;
   std::stop_source stop_;
   std::atomic<bool> keeps_ = false;
-  const SignalAnswer answer_;  // the last to be made, the first to go
+  const SignalAnswer answer_;  // constructed last, destroyed first
 };
 
 }  // namespace espalier

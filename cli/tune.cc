@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier tune DATA --label L: a search for settings, and a model with the best of them.
+// espalier tune DATA --label L: searches for settings and trains a model with the best ones.
 #include "espalier/tune.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-constexpr std::size_t kShown = 5;  // trials of a leaderboard, the defaults not counted
+constexpr std::size_t kShown = 5;  // trials of a leaderboard, without the defaults
 
 struct Flags {
   TrainingFlags training;
@@ -30,7 +30,7 @@ std::string value_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// "learning_rate 0.02, lattices 40"; the epochs are a number of the run
+// "learning_rate 0.02, lattices 40"; epochs are a number of the run
 std::string settings_text(const TuneRun& run) {
   Json settings = Json::parse(run.settings);
   settings.erase("epochs");
@@ -48,7 +48,7 @@ std::string row_text(const TuneTrial& trial) {
                      run.valid_metric, confirmed, run.seconds, settings_text(run));
 }
 
-// The best trials and, if they are not among them, the defaults.
+// The best trials, and the defaults if they are not among them.
 std::vector<std::string> leaderboard(const std::vector<TuneTrial>& trials, Metric metric) {
   std::vector<std::string> lines = {fmt::format("{:>5}  {:>6}  {:>10}  {:>9}  {:>7}  {}", "trial",
                                                 "epochs", to_word(metric), "confirmed", "seconds",
@@ -65,7 +65,7 @@ std::string run_text(const TuneRun& run, Metric metric) {
                      to_word(metric), run.valid_metric, run.seconds, settings_text(run));
 }
 
-// The search on a terminal, and its lines elsewhere.
+// Progress of the search: a status line on a terminal, else lines.
 class Board {
  public:
   Board(Talk talk, const TuneOptions& options)
@@ -124,7 +124,7 @@ TuneResult tune_with_progress(const Flags& flags, const TrainingTables& tables, 
   return tune(tables.train, flags.training.options, flags.tune, control);
 }
 
-// What to add to the flags of this command to train the same model without a search.
+// The flags that train the same model without a search.
 std::string flags_text(const TrainOptions& given, const TrainOptions& used) {
   const Json before = Json::parse(to_json(given)), after = Json::parse(to_json(used));
   std::string text;
@@ -162,7 +162,7 @@ Json result_json(const TuneResult& result, Json trained) {
           {"trained", std::move(trained)}};
 }
 
-// A list is split at its commas; those within brackets belong to layers: lin(9,split).
+// Splits a list at commas outside brackets, which belong to layers: lin(9,split).
 Strings joined_in_brackets(const Strings& parts) {
   Strings joined;
   for (const std::string& part : parts) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// espalier verify MODEL: the proof that a model is monotone, inequality by inequality, and a
-// counter-example search for pairs of rows that would contradict it.
+// espalier verify MODEL: checks every inequality and searches for counter-examples.
 #include <fmt/format.h>
 
 #include "commands.h"

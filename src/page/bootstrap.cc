@@ -22,7 +22,7 @@ std::vector<double> metrics_with(const ScoredTable& all, const std::vector<float
   return values;
 }
 
-// [resample][metric], by the number of times that each row is drawn.
+// [sample][metric], from the number of times that each row is drawn.
 std::vector<std::vector<double>> resample(const ScoredTable& rows, int resamples,
                                           const Random& random, ThreadPool& pool) {
   std::vector<std::vector<double>> values(static_cast<std::size_t>(resamples));
@@ -36,7 +36,7 @@ std::vector<std::vector<double>> resample(const ScoredTable& rows, int resamples
   return values;
 }
 
-// Whether each row is a hit or none.
+// Whether each row is a hit.
 bool is_rate(Metric metric) {
   return metric == Metric::accuracy || metric == Metric::clipped || metric == Metric::coverage;
 }
@@ -47,7 +47,7 @@ RowCount count_rows(const ScoredTable& all) {
   return rows;
 }
 
-// Of the value of all rows, by those of resamples of some of them.
+// Centers the deviations of samples on the metric of all rows.
 Interval interval_of(double value, std::vector<double> drawn, double center, double narrowed) {
   std::erase_if(drawn, [](double own) { return !std::isfinite(own); });
   if (drawn.empty() || !std::isfinite(value)) return {};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics with 95 % intervals: Wilson's for rates (objective/interval.h), of others the 95 % of
-// their bootstrap distribution.
+// Metrics with 95 % intervals: Wilson's interval for rates (objective/interval.h), the bootstrap
+// for others.
 //
-// A resample draws as many rows with replacement as there are; then the interval lies between the
-// 2.5 % and 97.5 % points of the metric over the resamples. Of more than `most_rows` rows a sample
-// of m = most_rows stands for all n: the deviations from its own value are narrowed by sqrt(m / n)
-// and laid around the value of all rows.
+// A bootstrap sample draws as many rows as there are, with replacement. The interval is between the
+// 2.5 % and 97.5 % quantiles of the metric over the samples. If there are n > `most_rows` rows,
+// bootstrap samples come from a sample of m = most_rows rows. The deviations from its metric are
+// scaled by sqrt(m / n) and centered on the metric of all rows.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace espalier {
 
 struct Estimate {
   Metric metric = Metric::automatic;
-  double value = 0;  // of all rows; NaN where it is not defined, as are then its ends
+  double value = 0;  // of all rows; NaN, with NaN ends, if undefined
   Interval interval = {};
 };
 
@@ -29,11 +29,11 @@ struct BootstrapPlan {
   std::size_t most_rows = 20'000;
 };
 
-/// Every metric of the label. The result does not depend on the pool.
+/// Every metric of the label. The result does not depend on the number of threads.
 std::vector<Estimate> estimate_metrics(const ScoredTable& all, const BootstrapPlan& plan,
                                        const Random& random, ThreadPool& pool);
 
-/// The point below which a share of sorted numbers lies, between the two nearest ones.
+/// The quantile of sorted numbers, interpolated.
 double quantile_of(const std::vector<double>& sorted, double share);
 
 }  // namespace espalier

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts as SVG. Every text goes in as a text node, never as markup, so that names and words of a
-// table cannot become part of the page.
+// Charts as SVG. Text is inserted as text nodes, never as markup, so that names and categories of
+// the data cannot become part of the page.
 'use strict';
 
 const Charts = (() => {
@@ -24,7 +24,7 @@ const Charts = (() => {
   const draw = (name, attributes, ...children) =>
       fill(document.createElementNS(SVG, name), attributes, children);
 
-  // Numbers for people: about four digits, thousands apart.
+  // Formats numbers: about four digits, with thousands separators.
   const number = x => {
     if (x === null || x === undefined || Number.isNaN(x)) return '–';
     if (!Number.isFinite(x)) return x > 0 ? '∞' : '−∞';
@@ -42,7 +42,7 @@ const Charts = (() => {
   };
   const count = x => x.toLocaleString('en');
 
-  // Round steps of 1, 2 or 5 that lie within [min, max].
+  // Round steps of 1, 2 or 5 within [min, max].
   const ticks = (min, max, wanted) => {
     const rough = (max - min) / wanted;
     if (!(rough > 0) || !Number.isFinite(rough)) return [min];
@@ -54,7 +54,7 @@ const Charts = (() => {
     return list;
   };
 
-  // How ticks are written, all of them with the digits that their step needs.
+  // Formats ticks with the digits that their step needs.
   const tickText = (list, isShare) => x => {
     const step = list.length > 1 ? Math.abs(list[1] - list[0]) : Math.abs(x) || 1;
     if (isShare) {
@@ -77,7 +77,7 @@ const Charts = (() => {
     return [min, max];
   };
 
-  // A plot with its axes. x, y: {min, max, label, share, words}; with words, places are 0, 1, ...
+  // A plot with axes. x, y: {min, max, label, share, words}; with words, positions are 0, 1, ...
   const plot = ({x, y, width = 360, height = 216, summary}) => {
     const words = x.words;
     const left = 46, right = 12, top = 10, bottom = words ? 58 : 38;
@@ -180,7 +180,7 @@ const Charts = (() => {
     };
   };
 
-  // A small arrow for a direction that is promised, of one output if there are several.
+  // A small arrow for a guaranteed direction, for one of several outputs.
   const arrow = (direction, output = '') => {
     if (direction === 'none') return null;
     const rises = direction === 'increasing';
@@ -218,7 +218,7 @@ const Charts = (() => {
                           (cell, i) => i === 0 ? html('th', {scope: 'row'}, cell) :
                                                  html('td', {}, cell)))))));
 
-  // A chart with its title, what it says, and its numbers as a table for who wants them.
+  // A chart with title, caption, and its numbers as a table.
   const figure = ({title, side, chart, caption, legendOf, numbers, id}) => {
     const own = html(
         'figure', {id}, html('h3', {}, html('span', {class: 'name'}, title), side), chart,
@@ -234,7 +234,7 @@ const Charts = (() => {
     return own;
   };
 
-  // A grid of cells, darker where the value is larger. rows, columns: names; values[row][column].
+  // A grid of cells, darker for larger values. rows, columns: names; values[row][column].
   const heat = ({rows, columns, values, text, width = 360, rowLabel, columnLabel, summary}) => {
     const left = 84, top = 24, cell = (width - left - 6) / columns.length;
     const tall = Math.min(Math.max(cell * 0.6, 24), 30), bottom = 62;

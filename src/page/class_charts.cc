@@ -13,7 +13,7 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kPoints = 100;  // of a curve
+constexpr std::size_t kPoints = 100;  // per curve
 constexpr std::size_t kBars = 40;
 constexpr std::size_t kMaxChartClasses = 12;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of charts for classes and grades.
+// The data of charts for classes and grades.
 #pragma once
 
 #include "espalier/json.h"
@@ -7,18 +7,18 @@
 
 namespace espalier {
 
-/// Two classes. As the threshold falls: it, the share of rows that reach it, the shares of the
-/// positive and of the negative rows that do, and the share of positive ones among them. ROC,
-/// precision and lift are pictures of these lists.
+/// Two classes: for decreasing thresholds, the threshold, the fraction of rows above it, the true
+/// and false positive rates, and the precision. The ROC, precision and lift charts show these
+/// lists.
 Json sweep_json(const ScoredTable& all);
 
-/// Two classes: for each, the share of its rows in equal bins of the prediction from 0 to 1.
+/// Two classes: for each, a histogram of the prediction from 0 to 1, as fractions of its rows.
 Json class_histogram_json(const ScoredTable& all);
 
-/// Weight by class [seen][predicted], as shares of all.
+/// Weight by class [actual][predicted], as fractions of the total.
 Json confusion_json(const ScoredTable& all);
 
-/// A calibration for each class, or for reaching each grade but the lowest.
+/// Calibration of each class, or of reaching each grade but the lowest.
 Json class_calibrations_json(const ScoredTable& all);
 
 }  // namespace espalier

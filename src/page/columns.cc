@@ -16,15 +16,16 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr std::size_t kBars = 40;
-// Points of a curve that lie evenly, and as many where the rows are; of all curves together.
+// Points of a curve: half of them evenly spaced, half at quantiles of the rows; the total over all
+// curves is limited.
 constexpr std::size_t kSmallestGrid = 4, kLargestGrid = 16, kAllGrids = 4000;
-constexpr std::size_t kMaxCategories = 30;  // that are shown
-// Predictions that all curves may take together.
+constexpr std::size_t kMaxCategories = 30;  // shown on the page
+// The limit of predictions for all curves.
 constexpr std::size_t kPredictions = 400'000;
 constexpr std::size_t kFewestMoved = 10, kMaxMoved = 400;
 constexpr double kSpread[] = {0.1, 0.25, 0.75, 0.9};
 
-// The cells of a number that are there, sorted.
+// The values of a number that are not missing, sorted.
 std::vector<double> values_of(const SampledRows& sample, std::size_t f) {
   std::vector<double> values;
   for (std::size_t i = 0; i < sample.size(); ++i) {
@@ -45,7 +46,7 @@ bool are_whole(const std::vector<double>& values) {
          std::ranges::all_of(values, [](double value) { return value == std::floor(value); });
 }
 
-// All but one in a hundred of the values; of constant ones, or none, what training saw.
+// The central 99 % of the values; the training range if they are constant or absent.
 Range range_of(const Feature& feature, const std::vector<double>& values) {
   Range range{quantile_of(values, 0.005), quantile_of(values, 0.995)};
   if (are_whole(values)) range = {std::floor(range.low), std::ceil(range.high)};
@@ -74,7 +75,7 @@ Json number_density(const Feature& feature, const std::vector<double>& values, s
       {"counted", is_counted},     {"bars", rounded_list(shares)}, {"missing", rounded(missing)}};
 }
 
-// Shares of the rows by word, then unseen (of a category) or missing (of an ordered column).
+// Fractions of the rows by category, then unseen (categorical) or missing (ordered).
 Json word_density(const Feature& feature, const SampledRows& sample, std::size_t f) {
   const std::size_t own = num_own_categories(feature);
   std::vector<double> shares(own + 1);
@@ -90,7 +91,7 @@ Json word_density(const Feature& feature, const SampledRows& sample, std::size_t
           {feature.kind == FeatureKind::category ? "unseen" : "missing", rounded(last)}};
 }
 
-// The codes of the first words.
+// The codes of the first categories.
 std::vector<float> codes_of(const Feature& feature, std::size_t most) {
   std::vector<float> cells;
   for (std::size_t code = 0; code < std::min(num_own_categories(feature), most); ++code)
@@ -101,7 +102,7 @@ std::vector<float> codes_of(const Feature& feature, std::size_t most) {
 std::vector<float> spread_values(const Feature& feature, const std::vector<double>& values,
                                  std::size_t most) {
   if (values.empty()) return {feature.keypoints.front(), feature.keypoints.back()};
-  // Not the very ends, which may lie far out.
+  // Without the extreme values, which may be far away.
   const double low = quantile_of(values, 0.01), high = quantile_of(values, 0.99);
   std::vector<float> cells;
   std::vector<double> inner;
@@ -118,7 +119,7 @@ std::vector<float> spread_values(const Feature& feature, const std::vector<doubl
   return cells;
 }
 
-// Where the curve of a number is drawn: evenly between the ends, and where the rows are.
+// The points of a numeric feature: evenly spaced, and at quantiles of the rows.
 std::vector<float> grid_of(const Feature& feature, const std::vector<double>& values,
                            std::size_t points) {
   const Range range = range_of(feature, values);
@@ -133,8 +134,8 @@ std::vector<float> grid_of(const Feature& feature, const std::vector<double>& va
   return grid;
 }
 
-// What becomes of the rows when a column has this cell: the mean of each output, and points of the
-// spread of the main one.
+// The predictions of the rows with a value of the feature: the mean of each output, and quantiles
+// of the main one.
 struct Moved {
   std::vector<double> means;
   std::vector<double> points;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each column of a model does: where its data lie, and the prediction along it.
+// The features of a model: the distribution of their values, and partial dependence.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace espalier {
 
-/// Some rows of a table as a Predictor reads them.
+/// Some rows of a table as the Predictor reads them.
 struct SampledRows {
   std::vector<float> cells;  // [row][width]
   std::size_t width = 0;
@@ -23,22 +23,21 @@ struct SampledRows {
   }
 };
 
-/// Which number of a prediction is shown where only one is: of quantiles and grades the middle one,
-/// of classes the first.
+/// The number of a prediction that is shown alone: the middle quantile or grade, or the first
+/// class.
 std::size_t main_output(const Label& label);
 
-/// So many rows of a sample, evenly among it, for the mean of predictions while cells are moved;
-/// their exposure is 1.
+/// Evenly spaced rows of a sample for partial dependence; their exposure is 1.
 SampledRows rows_to_move(const SampledRows& sample, const Predictor& predictor, std::size_t most);
 
-/// A list with an entry a feature: its name, kind, direction and words; the density of the data;
-/// the partial dependence of each output on it, with points of the spread over rows.
-/// `report` gets the share of the features that is done, from the calling thread.
+/// A list with one entry per feature: name, kind, direction and categories; the density of the
+/// data; the partial dependence of each output with quantiles over rows. `report` gets the fraction
+/// of features done, from the calling thread.
 Json columns_json(const Predictor& predictor, const SampledRows& sample, ThreadPool& pool,
                   const std::function<void(double)>& report);
 
-/// At most `most` cells that lie about evenly among those of the sample: numbers, or codes of
-/// words.
+/// At most `most` values (numbers, or codes of categories) that are about evenly spaced among those
+/// of the sample.
 std::vector<float> spread_cells(const Feature& feature, std::size_t index,
                                 const SampledRows& sample, std::size_t most);
 

@@ -16,7 +16,7 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kMaxCategories = 20;
-constexpr std::size_t kMaxValues = 12;  // of a number that is not cut
+constexpr std::size_t kMaxValues = 12;  // of a number that is not binned
 constexpr std::size_t kCuts = 5;
 constexpr BootstrapPlan kPlan = {.resamples = 100, .most_rows = 2000};
 
@@ -25,7 +25,7 @@ struct Group {
   Rows indices;  // of the evaluated rows
 };
 
-// By word, the most frequent first; of equal ones the first in the alphabet.
+// By category, the most frequent first; ties in alphabetical order.
 std::vector<Group> group_categories(const ScoredTable& all, const Column& column) {
   std::map<std::string, Rows> by_category;
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -50,7 +50,7 @@ std::vector<Group> group_categories(const ScoredTable& all, const Column& column
   return groups;
 }
 
-// Of a number: its values if they are few, else ranges.
+// Groups of a number: its values if there are few, else ranges.
 std::vector<Group> group_numbers(const ScoredTable& all, const Column& column) {
   std::vector<double> values;
   for (const std::uint64_t row : all.rows) {
@@ -60,7 +60,7 @@ std::vector<Group> group_numbers(const ScoredTable& all, const Column& column) {
   std::vector<double> distinct = values;
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   const bool is_cut = distinct.size() > kMaxValues;
-  std::vector<double> begins;  // of ranges; of single values these
+  std::vector<double> begins;  // starts of ranges, or single values
   if (is_cut) {
     for (std::size_t c = 0; c < kCuts; ++c) begins.push_back(values[c * values.size() / kCuts]);
     begins.erase(std::unique(begins.begin(), begins.end()), begins.end());

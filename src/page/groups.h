@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model evaluated group by group: the rows that share a value of one column.
+// Evaluates a model by groups: rows with the same value of a column.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace espalier {
 
-/// Rows, the mean prediction beside the mean label, and all metrics with intervals, for each word
-/// of the column: the most frequent ones, then all others together, then missing. A number with
-/// more than a dozen values is cut into five groups of about as many rows. Throws Error (data) if
-/// the table has no such column.
+/// For each group: number of rows, mean prediction, mean label, and all metrics with intervals.
+/// Groups are the most frequent categories, then all others together, then missing values. A number
+/// with more than a dozen values is cut into five groups of about equal size. Throws Error (data)
+/// if the table does not have the column.
 Json groups_json(const ScoredTable& all, const Table& table, const std::string& column,
                  const Random& random, ThreadPool& pool);
 

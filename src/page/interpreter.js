@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The serving program in JavaScript: the formulas of serve/program.h with the roundings of
-// serve/interpreter.h, so that a page shows the bits of the predictor. Wires are Float32Arrays;
-// storing into one rounds to float.
+// The serving program in JavaScript: the formulas of serve/program.h with the rounding of
+// serve/interpreter.h, so that the page computes the bits of the predictor. Wires are
+// Float32Arrays; storing into one rounds to float.
 'use strict';
 
 const Interpreter = (() => {
@@ -17,9 +17,9 @@ const Interpreter = (() => {
   const floats = text => new Float32Array(bytesOf(text));
   const wholes = text => new Int32Array(bytesOf(text));
 
-  // a * b + c rounded once. The product of two floats is exact in double, the sum is rounded to
-  // double and then to float. That is one rounding unless the double lies halfway between two
-  // floats; then what the sum lost decides.
+  // a * b + c, rounded once. The product of two floats is exact in double. The sum is rounded to
+  // double and then to float. That equals one rounding unless the double is halfway between two
+  // floats; then the rounding error of the sum decides.
   const fma = (a, b, c) => {
     const product = a * b;
     const sum = product + c;
@@ -73,7 +73,8 @@ const Interpreter = (() => {
     return fma(fround(u - k), fround(table[begin + k + 1] - a), a);
   };
 
-  // A table over two columns, whose places the code holds in steps; all but the three fma are exact.
+  // A table over two features, with positions in steps given by the code; everything except the
+  // three fma is exact.
   const readGrid = (cell, code) => {
     const {table, rows, columns, steps} = cell;
     const width = (columns - 1) * steps + 1;
@@ -241,7 +242,7 @@ const Interpreter = (() => {
     },
   };
 
-  // The steps of one network, each with room for its outputs.
+  // The steps of one network, each with memory for its outputs.
   const member = (list, inputs) => {
     const made = [];
     for (const step of list) {
@@ -259,7 +260,7 @@ const Interpreter = (() => {
     };
   };
 
-  // e^x with the operations of core/math.cc; JavaScript fuses nothing.
+  // e^x with the operations of core/math.cc; JavaScript does not fuse operations.
   const SERIES = [
     1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040, 1 / 40320, 1 / 362880, 1 / 3628800,
     1 / 39916800, 1 / 479001600, 1 / 6227020800
@@ -333,7 +334,7 @@ const Interpreter = (() => {
       });
     };
 
-    // row: a number for each cell as the predictor reads it, then exposure and offset, any numbers.
+    // row: one number per cell as the predictor reads it, then exposure and offset.
     const scores = row => {
       encode(row);
       sums.fill(0);
@@ -351,8 +352,7 @@ const Interpreter = (() => {
       const offset = Number.isNaN(raw) ? 0 : clip(fround(raw), -LARGEST, LARGEST);
       return program.scores.map(
           (units, s) => fround(clip(
-              units.offset + units.scale * (sums[s] / totalWeight) + offset, -LARGEST,
-              LARGEST)));
+              units.offset + units.scale * (sums[s] / totalWeight) + offset, -LARGEST, LARGEST)));
     };
 
     const predict = row => {

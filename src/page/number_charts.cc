@@ -11,10 +11,10 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kFewestRows = 40;  // of a bin: its outer points tell of no single row
+constexpr std::size_t kFewestRows = 40;  // of a bin, so that no quantile reveals a row
 constexpr std::size_t kMaxBins = 20;
 constexpr std::size_t kBars = 41;
-constexpr std::size_t kPoints = 100;  // of a curve
+constexpr std::size_t kPoints = 100;  // per curve
 constexpr double kFan[] = {0.1, 0.25, 0.5, 0.75, 0.9};
 
 std::vector<std::uint64_t> order_by_prediction(const ScoredTable& all) {

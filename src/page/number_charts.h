@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of charts for numbers, quantiles, counts and amounts.
+// The data of charts for numbers, quantiles, counts and amounts.
 #pragma once
 
 #include "espalier/json.h"
@@ -7,18 +7,18 @@
 
 namespace espalier {
 
-/// Rows by their prediction in bins of the same number: the mean prediction (of quantiles that of
-/// each), and the mean and the 10, 25, 50, 75 and 90 % points of the labels.
+/// Bins of rows by prediction, of equal size: the mean prediction (of each quantile), and the mean
+/// and the 10, 25, 50, 75 and 90 % quantiles of the labels.
 Json fan_json(const ScoredTable& all);
 
-/// Label minus prediction: its quantiles, and the shares of rows in equal bins between the 1 % and
-/// the 99 % point, which take what lies beyond.
+/// Residuals, label minus prediction: their quantiles, and a histogram between the 1 % and the 99 %
+/// quantile whose outer bins include the rest.
 Json residuals_json(const ScoredTable& all);
 
-/// Quantiles: of each the share of labels up to it, with its interval.
+/// Quantiles: for each, the fraction of labels below it, with its interval.
 Json coverage_json(const ScoredTable& all);
 
-/// Counts and amounts, by rising predicted rate: shares of the exposure, of the labels and of the
+/// Counts and amounts, by increasing predicted rate: cumulative fractions of exposure, labels and
 /// predictions.
 Json lorenz_json(const ScoredTable& all);
 

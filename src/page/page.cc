@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers the numbers of a page and puts them into its markup.
+// Collects the numbers of a page and fills the markup.
 #include "espalier/page.h"
 
 #include <fmt/format.h>
@@ -38,15 +38,15 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kSampledRows = 100'000;  // for the density of columns
-constexpr std::size_t kShuffled = 200'000;     // rows that importance may shuffle, over all columns
-constexpr std::size_t kLeastShuffled = 100;    // for a column
-constexpr std::size_t kPairedColumns = 8;      // the most important ones may show as pairs
+constexpr std::size_t kSampledRows = 100'000;  // for the density of features
+constexpr std::size_t kShuffled = 200'000;     // rows shuffled for importance, over all features
+constexpr std::size_t kLeastShuffled = 100;    // per feature
+constexpr std::size_t kPairedColumns = 8;      // the most important features
 
-// The independent draws of a page.
+// The independent random streams of a page.
 enum Stream : std::uint64_t { kSample, kBootstrap, kGroups, kImportance };
 
-// What a label is, in the words of the page.
+// The kind of label, as named in the scripts.
 const char* kind_of(const Label& label) {
   if (label.ordered) return "grades";
   if (label.has_many_classes()) return "classes";
@@ -91,7 +91,7 @@ Json model_json(const Model& model) {
           {"training", Json::parse(model.training_json(), "model")}};
 }
 
-// Of classes without an order: [class, direction] of each promise about a feature.
+// Multiclass: [class, direction] of each guarantee about a feature.
 Json class_promises(const Schema& schema, const Feature& feature) {
   Json promises = Json::array();
   for (std::size_t s = 0; s < schema.label.num_scores(); ++s) {
@@ -101,7 +101,7 @@ Json class_promises(const Schema& schema, const Feature& feature) {
   return promises;
 }
 
-// How the page reads the cells of a pasted row.
+// How the page parses the values of a pasted row.
 void add_words(const Feature& feature, Json& column) {
   if (feature.kind != FeatureKind::number) {
     column["words"] = std::vector<std::string>(
@@ -112,8 +112,8 @@ void add_words(const Feature& feature, Json& column) {
   if (!feature.not_missing.empty()) column["not_missing"] = feature.not_missing;
 }
 
-// Fills {{name}} in the markup, once each and from left to right, so that nothing that is filled in
-// is looked at again.
+// Replaces {{name}} in the markup, once each and from left to right, so that inserted text is not
+// searched.
 std::string fill(std::string_view markup,
                  const std::vector<std::pair<std::string_view, std::string>>& values) {
   std::string page;
@@ -225,7 +225,7 @@ class PageMaker {
     json["baseline"] = baseline_row(model_);
   }
 
-  // Of a sample of the rows that have a label, if any has.
+  // From a sample of the labeled rows, if there are labels.
   Importance weigh_columns(const std::optional<ScoredTable>& scored) const {
     const std::size_t columns = model_.schema().features.size();
     const std::size_t most = std::clamp<std::size_t>(kShuffled / columns, kLeastShuffled, 10'000);

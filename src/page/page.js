@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page, section by section, from the numbers that lie in it.
+// Builds the sections of the page from its data.
 'use strict';
 
 (() => {
@@ -376,7 +376,7 @@
   document.getElementById('foot').textContent =
       `${label.name} · ${data.model.hash} · Espalier ${data.model.espalier}`;
 
-  // For scripts: cells as the predictor reads them, row by row, or texts as a table has them.
+  // For scripts: values as the predictor reads them, row by row, or texts as in a data file.
   window.espalier = {
     predict: rows => rows.map(row => model.predict(row.map(cell => cell === null ? NaN : cell))),
     scores: rows => rows.map(row => model.scores(row.map(cell => cell === null ? NaN : cell))),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of the page as text; CMake makes it, so that markup, style and scripts are files that
-// browsers, editors and people read.
+// The files of the page as text. CMake generates the definitions, so that markup, style and scripts
+// are ordinary files.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace espalier {
 
-extern const std::string_view kPageMarkup;  // page.html, with {{names}} for what is filled in
+extern const std::string_view kPageMarkup;  // page.html, with {{names}} as placeholders
 extern const std::string_view kPageStyle;   // page.css
 extern const std::span<const std::string_view> kPageScripts;  // the .js files, in order
 extern const std::string_view

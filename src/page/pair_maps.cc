@@ -11,8 +11,8 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kSide = 8;        // cells along each column
-constexpr std::size_t kMovedRows = 40;  // over which a cell of the grid is a mean
+constexpr std::size_t kSide = 8;        // cells along each feature
+constexpr std::size_t kMovedRows = 40;  // rows per cell of the grid
 constexpr std::size_t kShown = 6;
 constexpr double kWeakest = 1e-6;
 
@@ -23,7 +23,7 @@ struct PairMap {
   std::vector<float> first_cells;
   std::vector<float> second_cells;
   std::vector<double> scores;  // [first][second]
-  std::vector<double> means;   // of predictions, the same
+  std::vector<double> means;   // of predictions
   double strength = 0;
 };
 
@@ -45,7 +45,7 @@ std::vector<PairMap> candidate_pairs(const Schema& schema,
   return pairs;
 }
 
-// Subtracting the means of rows and columns leaves what no sum of two curves explains.
+// Subtracting row and column means leaves the interaction: what a sum of two curves cannot explain.
 double strength_of(const PairMap& map) {
   const std::size_t rows = map.first_cells.size(), columns = map.second_cells.size();
   std::vector<double> by_row(rows), by_column(columns);
@@ -63,7 +63,7 @@ double strength_of(const PairMap& map) {
   return std::sqrt(sum / static_cast<double>(map.scores.size()));
 }
 
-// The mean of the main output over the rows, with both cells moved.
+// The mean of the main output over the rows, with both values set.
 double mean_of(const Predictor& predictor, std::span<const float> cells, Output output,
                std::vector<float>& out, Predictor::Scratch& scratch) {
   predictor.predict(cells, out, scratch, output);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs of columns that matter together: the mean prediction over a grid of both.
+// Interactions of features: the mean prediction over a grid of two features.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,9 @@
 
 namespace espalier {
 
-/// The strongest pairs among the columns `candidates` and the pairs that the model has. The
-/// strength is the deviation of the mean score over the grid from the nearest sum of a curve for
-/// each column; pairs without any are left out.
+/// The strongest pairs among the features `candidates` and the pairs of the model. The strength is
+/// the deviation of the mean score over the grid from the nearest sum of one curve per feature;
+/// pairs without interaction are left out.
 Json pair_maps_json(const Predictor& predictor, const SampledRows& sample,
                     const std::vector<std::size_t>& candidates, ThreadPool& pool);
 

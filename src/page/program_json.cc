@@ -9,7 +9,7 @@ namespace {
 
 std::int32_t whole(std::size_t number) { return static_cast<std::int32_t>(number); }
 
-// The first `count` numbers, without the padding of blocks.
+// The first `count` numbers, without padding.
 std::string first(const AlignedFloats& numbers, std::size_t count) {
   return base64(std::span<const float>(numbers.data(), count));
 }
@@ -63,7 +63,7 @@ Json to_json(const LinearStep& step) {
   Json categories = Json::array();
   for (const LinearStep::Category& category : step.categories) {
     const std::size_t stride = padded(step.category_width);
-    std::vector<float> rows;  // [words, then unseen][category_width]
+    std::vector<float> rows;  // [categories, then unseen][category_width]
     for (std::size_t begin = 0; stride > 0 && begin < category.rows.size(); begin += stride) {
       const float* row = category.rows.data() + begin;
       rows.insert(rows.end(), row, row + step.category_width);

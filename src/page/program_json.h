@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The serving program as JSON, for the interpreter in the page (interpreter.js).
+// The serving program as JSON, for the interpreter of the page (interpreter.js).
 #pragma once
 
 #include "espalier/json.h"
@@ -7,7 +7,7 @@
 
 namespace espalier {
 
-/// Every number of the program with all its bits; the names are those of serve/program.h.
+/// Every number of the program with all its bits; names are those of serve/program.h.
 Json json_of(const Program& program);
 
 }  // namespace espalier

@@ -12,7 +12,7 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kFewestRows = 20;  // of a bin, so that it tells of no single row
+constexpr std::size_t kFewestRows = 20;  // of a bin, so that it does not reveal a row
 constexpr std::size_t kBins = 10;
 
 std::vector<Comparison> comparisons_of(const ScoredTable& all) {
@@ -73,7 +73,7 @@ Json calibration_json(std::vector<Comparison> rows, std::size_t most, MeanOf wha
     seen.add(rows[i].seen, rows[i].weight);
     done += rows[i].weight;
     ++in_bin;
-    // Rows with the same prediction stay together; the last bin takes the rest.
+    // Rows with equal predictions stay in one bin; the last bin takes the rest.
     const bool is_last = i + 1 == rows.size();
     const bool is_tied = !is_last && rows[i + 1].predicted == rows[i].predicted;
     const auto number = static_cast<double>(json["share"].size() + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good a model is, as the numbers of charts: no row of the table is in them.
+// The quality of a model as data of charts. It contains no row of the table.
 #pragma once
 
 #include "core/random.h"
@@ -10,14 +10,14 @@
 
 namespace espalier {
 
-/// The metrics with intervals, and the charts of the kind of label.
+/// The metrics with intervals, and the charts of this kind of label.
 Json quality_json(const ScoredTable& all, const Random& random, ThreadPool& pool);
 
-/// {"name", "value", "low", "high"} of each.
+/// {"name", "value", "low", "high"} of each metric.
 Json json_of(const std::vector<Estimate>& estimates);
 
-/// Rows in the order of their predictions, cut into at most `most` bins of about the same weight:
-/// lists of the mean prediction, the mean label with its interval, and the share of the weight.
+/// Bins of rows sorted by prediction, at most `most`, of about equal weight: lists of the mean
+/// prediction, the mean label with its interval, and the fraction of the weight.
 Json calibration_json(std::vector<Comparison> rows, std::size_t most, MeanOf what);
 
 }  // namespace espalier

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The charts of quality, by the kind of label.
+// The charts of quality, by kind of label.
 'use strict';
 
 const Quality = (data, say) => {
@@ -7,7 +7,7 @@ const Quality = (data, say) => {
   const {label} = data;
   const STYLES = ['c0', 'c1 d1', 'c2 d2', 'c3 d3', 'c4 d4', 'c5 d5'];
   const share = {min: 0, max: 1, share: true};
-  // Two charts share a line, more of them are smaller.
+  // Two charts per line; more of them are smaller.
   const size =
       ['number', 'quantiles', 'amount'].includes(label.kind) ? {width: 560, height: 270} : {};
   const MEANING = {
@@ -284,7 +284,7 @@ const Quality = (data, say) => {
     return [fan(quality.fan, false), residuals(quality.residuals)];
   };
 
-  // A table and a picture of the groups of a column.
+  // A table and a chart of the groups of a column.
   const groups = own => {
     const names = own.list.map(group => group.name);
     const kept = own.list[0].metrics.map(metric => metric.name);

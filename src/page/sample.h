@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Some rows of many, the same ones for the same seed.
+// Random samples of rows, the same for the same seed.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 
 namespace espalier {
 
-/// At most `most` of the numbers below `count`, rising, each set of that size equally likely.
+/// At most `most` of the numbers below `count`, ascending; all sets of that size are equally
+/// likely.
 inline Rows sample_rows(std::size_t count, std::size_t most, Random random) {
   Rows rows;
   std::size_t wanted = std::min(count, most);

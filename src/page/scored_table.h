@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a table that have a label, and what a model says of them.
+// The labeled rows of a table with the scores of a model.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ namespace espalier {
 
 struct ScoredTable {
   Label label;
-  Rows rows;                       // of the table
-  std::vector<double> labels;      // one a row, as the other lists
+  Rows rows;                       // row numbers of the table
+  std::vector<double> labels;      // one per row, as in the other lists
   std::vector<float> scores;       // [row][num_scores]
   std::vector<float> predictions;  // [row][num_scores]
-  std::vector<float> weights;      // empty: all are 1
-  std::vector<float> exposures;    // empty: all are 1
+  std::vector<float> weights;      // empty: all weights are 1
+  std::vector<float> exposures;    // empty: all exposures are 1
 
   std::size_t size() const { return rows.size(); }
   double weight(std::size_t i) const { return weights.empty() ? 1.0 : weights[i]; }
@@ -34,18 +34,18 @@ struct ScoredTable {
   ScoredRows scored() const { return {labels, scores, weights, exposures}; }
 };
 
-/// Without labels there is nothing to evaluate: empty if the table lacks the column, or has no
-/// label in any row. `scores` are those of all rows. Throws Error (data) as evaluate does.
+/// Empty if the table has no label column or no label in any row. `scores` are those of all rows.
+/// Throws Error (data) as evaluate does.
 std::optional<ScoredTable> score_table(const Schema& schema, const Table& table,
                                        const std::vector<float>& scores);
 
 /// Some of the rows, by their index in `all`.
 ScoredTable subset(const ScoredTable& all, const Rows& indices);
 
-/// What is compared on average: the prediction and the label as one number each, with the weight
-/// that the row has in a mean. Of counts and amounts these are rates and the exposure weighs; of
-/// grades the expected one, counted from 1; of quantiles the middle one; of classes whether the
-/// most probable one is right, against its probability.
+/// Prediction and label of a row as comparable numbers, with the weight of the row in a mean.
+/// Counts and amounts: rates, weighted by exposure. Grades: the expected grade, counted from 1.
+/// Quantiles: the middle one. Classes: the probability of the most probable class, and whether it
+/// is right.
 struct Comparison {
   double predicted;
   double seen;
@@ -53,7 +53,7 @@ struct Comparison {
 };
 Comparison compare(const ScoredTable& all, std::size_t i);
 
-/// What the mean of `seen` is: a rate for classes without an order.
+/// The kind of mean of `seen`: a rate for classes without an order.
 MeanOf mean_compared(const Label& label);
 
 }  // namespace espalier

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers and words of a page: JSON that is short and that no browser takes for markup.
+// Numbers and text for the page: short JSON that browsers cannot interpret as markup.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace espalier {
 
-/// To five digits, which is more than a chart shows; null for what is not finite.
+/// Rounded to five digits, more than a chart shows; null for infinities and NaN.
 Json rounded(double value);
 
 template <class Values>
@@ -23,13 +23,13 @@ Json rounded_list(const Values& values) {
   return list;
 }
 
-/// Little-endian bytes as base64: every bit of the numbers, and half as long as their digits.
+/// Little-endian bytes as base64: all bits of the numbers, in half the length of digits.
 std::string base64(std::span<const float> numbers);
 std::string base64(std::span<const std::int32_t> numbers);
 std::string base64(std::string_view bytes);
 
-/// JSON to stand within a <script> element: nothing in it can end that, open another one or begin a
-/// comment, since <, > and & are written as \u003c, \u003e and \u0026. Bytes that are not UTF-8 are
+/// JSON for a <script> element: it writes <, > and & as \u003c, \u003e and \u0026, so that the text
+/// cannot end the element, open another one or begin a comment. Bytes that are not UTF-8 are
 /// replaced.
 std::string script_text(const Json& json);
 

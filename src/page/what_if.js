@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What if: a control for every column; the prediction, its curve along one column and the reasons
-// for it follow, computed here by the serving program.
+// The what-if view: one control per feature. The prediction, its curve along a feature and its
+// explanation are computed here by the serving program.
 'use strict';
 
-// From the text of cells to the numbers that the program reads, as the library does it.
+// Converts text to the numbers that the program reads, as the library does.
 const Cells = (() => {
   const MISSING = ['', '?', 'na', 'n/a', 'nan', 'null'];
 
-  // 1 for 1.0 and 1.00, 0.5 for 0.50; any other text as it is.
+  // 1 for 1.0 and 1.00, 0.5 for 0.50; any other text is unchanged.
   const shortestPlain = text => {
     if (!/^-?(0|[1-9][0-9]*)\.[0-9]*$/.test(text)) return text;
     const short = text.replace(/0*$/, '').replace(/\.$/, '');
@@ -44,7 +44,7 @@ const Cells = (() => {
     return column.index;
   };
 
-  // The cell of a text; null if it is none of the column.
+  // The encoded value of a text; null if it is invalid for the feature.
   const cellOf = (column, given) => {
     const text = given.trim();
     if (isMissing(column, text)) return NaN;
@@ -62,7 +62,7 @@ const Cells = (() => {
     return column.words[cell] === '' ? '(missing)' : column.words[cell];
   };
 
-  // The cells of CSV text, row by row; quotes may hold anything.
+  // The fields of CSV text, row by row; quoted fields may contain anything.
   const parseCsv = text => {
     const first = text.split('\n')[0];
     const delimiter =
@@ -95,12 +95,12 @@ const Cells = (() => {
   return {cellOf, textOf, parseNumber, parseCsv};
 })();
 
-// Baseline Shapley values: how the difference between two rows is shared among the columns. Exact
-// while few columns differ, else means over permutations and their reverses, more and more of them.
+// Baseline Shapley values of the difference between two rows. Exact if few features differ, else
+// means over a growing number of permutations and their reverses.
 const Reasons = (() => {
   const EXACT_COLUMNS = 9, MOST_PAIRS = 64;
 
-  // A generator that is the same everywhere, so that the same row always gets the same reasons.
+  // A portable random generator, so that a row always gets the same explanation.
   const generator = seed => () => {
     seed = (seed + 0x6d2b79f5) | 0;
     let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -126,8 +126,8 @@ const Reasons = (() => {
     });
   };
 
-  // score(row): of the output in question. Calls tell({shares, error, done}) now or later; returns
-  // what stops it.
+  // score(row): the score of the selected output. Calls tell({shares, error, done}) now or later.
+  // Returns a function that stops it.
   const share = (score, row, baseline, columns, tell) => {
     const same = (a, b) => a === b || (Number.isNaN(a) && Number.isNaN(b));
     const players = [];

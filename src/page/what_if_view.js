@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The section in which a reader moves the cells of a row.
+// The section in which a reader changes the values of a row.
 'use strict';
 
 function WhatIf(data, model, say) {
@@ -14,7 +14,7 @@ function WhatIf(data, model, say) {
   let stopReasons = () => {};
   const before = model.predict(baseline);
 
-  // Where a control is, by column: set(cell) shows a cell there.
+  // Controls by feature: set(value) updates a control.
   const controls = [];
   const answer = html('div', {class: 'card', 'aria-live': 'polite'});
   const curve = html('div'), reasons = html('div', {class: 'card'});
@@ -236,8 +236,8 @@ function WhatIf(data, model, say) {
     show();
   };
 
-  // The cells of a row by the texts of a CSV line; a line of names before it says which is which.
-  // Throws an Error that says what was wanted.
+  // The values of a row from the texts of a CSV line. A header line before it names the columns.
+  // Throws an Error with the expected form.
   const readRow = text => {
     const lines = Cells.parseCsv(text);
     const wanted = [...columns.map(column => column.name), ...beside.map(own => own.name)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the page speaks of a prediction, by the kind of label.
+// The wording about predictions, by kind of label.
 'use strict';
 
 const Speech = data => {
@@ -78,7 +78,7 @@ const Speech = data => {
     return null;
   };
 
-  // Which output is meant where only one is shown, and the score that its reasons add up to.
+  // The output that is shown alone, and its score, the sum of the Shapley values.
   const mainOf = predicted => label.kind === 'classes' ? best(predicted) : label.main;
   const explained = (scores, s) => {
     if (label.kind !== 'classes') return scores[s];
@@ -89,7 +89,7 @@ const Speech = data => {
       label.kind === 'amount' ? 'The logarithm of the rate' :
                                 'The prediction';
 
-  // What is promised of a column: an arrow, of classes one for each; null for none.
+  // The guarantee of a feature: an arrow, or one per class; null for none.
   const promise = column => {
     if (label.kind !== 'classes') return Charts.arrow(column.direction);
     const arrows =
