@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "espalier/auto.h"
 #include "espalier/csv.h"
 #include "espalier/error.h"
 #include "espalier/fields.h"
@@ -48,7 +49,6 @@ std::string range_text(const Field& field) {
   if (std::isfinite(least)) text += fmt::format("from {} ", least);
   if (std::isfinite(field.max)) text += fmt::format("to {} ", field.max);
   if (!text.empty()) text.pop_back();
-  if (field.chooses_outside()) text += fmt::format(", or {} to let training choose", field.chooses);
   return text;
 }
 
@@ -59,8 +59,11 @@ std::string wanted_word() {
 
 /// Parses a value. Throws Error (argument) that names the expected form.
 template <class T>
-T read_value(const Field& field, const std::string& text) {
-  if constexpr (std::is_enum_v<T>) {
+T read_value(const Field& field, const std::string& text, const char* or_open = "") {
+  if constexpr (is_auto<T>) {
+    if (text == kAuto) return {};
+    return read_value<typename T::Value>(field, text, ", or auto");
+  } else if constexpr (std::is_enum_v<T>) {
     if (const auto value = from_word<T>(text)) return *value;
     throw bad_value(flag_name(field), text, wanted_word<T>());
   } else if constexpr (std::is_arithmetic_v<T>) {
@@ -82,7 +85,8 @@ T read_value(const Field& field, const std::string& text) {
     const bool fits = std::isfinite(number) && field.takes(number);
     if (is_number && fits) return value;
     const char* const wanted = std::is_integral_v<T> ? "a whole number" : "a number";
-    throw bad_value(flag_name(field), text, fmt::format("{} {}", wanted, range_text<T>(field)));
+    throw bad_value(flag_name(field), text,
+                    fmt::format("{} {}{}", wanted, range_text<T>(field), or_open));
   } else {
     return text;
   }
@@ -91,7 +95,12 @@ T read_value(const Field& field, const std::string& text) {
 /// The help text of a field, with its range and default.
 template <class T>
 std::string describe(const Field& field, const T& value) {
-  if constexpr (std::is_enum_v<T>) {
+  if constexpr (is_auto<T>) {
+    const std::string open(kAuto);
+    return fmt::format("{} ({}, or {}; default {})", field.help,
+                       range_text<typename T::Value>(field), open,
+                       value.is_open() ? open : fmt::format("{}", value.value()));
+  } else if constexpr (std::is_enum_v<T>) {
     return fmt::format("{} ({}; default {})", field.help, wanted_word<T>(), to_word(value));
   } else if constexpr (std::is_arithmetic_v<T>) {
     return fmt::format("{} ({}; default {})", field.help, range_text<T>(field), value);
@@ -123,7 +132,8 @@ CLI::Option* add_field(CLI::App& app, const Field& field, T& value) {
       value = read_value<T>(field, texts.back());
       return true;
     };
-    const char* const type = std::is_enum_v<T>             ? "WORD"
+    const char* const type = is_auto<T>                    ? "NUMBER"
+                             : std::is_enum_v<T>           ? "WORD"
                              : std::is_integral_v<T>       ? "INTEGER"
                              : std::is_floating_point_v<T> ? "NUMBER"
                                                            : "TEXT";

@@ -59,7 +59,7 @@ std::string place_text(const Progress& progress, int epoch) {
 // The running epoch, or the one that just finished.
 int current_epoch(const Progress& progress) {
   if (progress.epoch_finished) return progress.last.epoch;
-  return std::min(progress.last.epoch + 1, progress.options->epochs);
+  return std::min(progress.last.epoch + 1, progress.options->epochs.value());
 }
 
 std::string resumed_text(const Progress& progress) {

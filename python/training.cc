@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -46,6 +47,8 @@ nb::list fields_of() {
       for (const std::string_view word : Words<Value>::list) words.append(std::string(word));
       entry["words"] = words;
       entry["default"] = std::string(to_word(value));
+    } else if constexpr (is_auto<Value>) {
+      entry["default"] = std::string(kAuto);
     } else {
       entry["default"] = value;
     }
@@ -58,7 +61,7 @@ nb::dict to_dict(const Progress& progress) {
   nb::dict dict;
   dict["member"] = progress.member;
   dict["epoch"] = progress.last.epoch;
-  dict["epochs"] = progress.options->epochs;
+  dict["epochs"] = progress.options->epochs.value();
   dict["train_loss"] = progress.last.train_loss;
   dict["valid_metric"] = progress.last.valid_metric;
   dict["metric"] = std::string(to_word(progress.metric));
@@ -285,12 +288,12 @@ void define_training(nb::module_& m) {
   nb::class_<TuneOptions>(m, "TuneOptions")
       .def(
           "__init__",
-          [](TuneOptions* self, int trials, double minutes, int confirm, int folds,
+          [](TuneOptions* self, int trials, double minutes, std::optional<int> confirm, int folds,
              std::vector<std::string> search, std::vector<std::string> fix) {
             new (self)
-                TuneOptions{trials, minutes, confirm, folds, std::move(search), std::move(fix)};
+                TuneOptions{trials, minutes, confirm ? Auto<int>(*confirm) : Auto<int>(), folds, std::move(search), std::move(fix)};
           },
-          "trials"_a, "minutes"_a, "confirm"_a, "folds"_a, "search"_a, "fix"_a);
+          "trials"_a, "minutes"_a, "confirm"_a.none(), "folds"_a, "search"_a, "fix"_a);
   m.def("train_fields", &fields_of<TrainOptions>);
   m.def("tune_fields", &fields_of<TuneOptions>);
   m.def("train", &train_model, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),

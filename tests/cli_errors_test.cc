@@ -142,7 +142,7 @@ TEST_F(CliErrors, RefusesBadSettings) {
       {good + "--epoch 3", 2, {"--epoch;", "--epochs"}},
       {good + "--learning_rate 3", 2, {"--learning_rate", "--learning-rate"}},
       {good + "surplus", 2, {"'surplus'"}},
-      {good + "--epochs -3", 2, {"--epochs", "'-3'", "from 1", "or 0"}},
+      {good + "--epochs -3", 2, {"--epochs", "'-3'", "from 1", "or auto"}},
       {good + "--epochs 2.5", 2, {"--epochs", "'2.5'", "whole"}},
       {good + "--epochs", 2, {"--epochs"}},
       {good + "--learning-rate nan", 2, {"--learning-rate", "'nan'"}},
@@ -207,7 +207,7 @@ TEST_F(CliErrors, RefusesTablesThatDoNotFitTheModel) {
   expect_refused(table);
 }
 
-TEST_F(CliErrors, RefusesNegativeNumbersThatAreNotTheOneThatChooses) {
+TEST_F(CliErrors, RefusesNegativeNumbersWhereAutoLetsTrainingChoose) {
   make_table(60);
   const std::string train = "train loans.csv --label default --epochs 1 ";
   for (const std::string name : {"tree_share", "weight_decay", "calibrator_hessian"}) {
@@ -215,8 +215,8 @@ TEST_F(CliErrors, RefusesNegativeNumbersThatAreNotTheOneThatChooses) {
     std::ranges::replace(flag, '_', '-');
     write("config.json", "{\"" + name + "\": -0.5}");
     const BadInput bad[] = {
-        {train + flag + " -0.5", 2, {flag + ": '-0.5' is not a number from 0 to", "or -1"}},
-        {train + "--config config.json", 2, {name + ": -0.5 is not between 0 and", "or -1"}}};
+        {train + flag + " -0.5", 2, {flag + ": '-0.5' is not a number from 0 to", "or auto"}},
+        {train + "--config config.json", 2, {name + ": -0.5 is not between 0 and", "or auto"}}};
     expect_refused(bad);
   }
 }

@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 // Of tune, for each model: quickly, and with --full.
 constexpr int kTrials = 10;
 constexpr int kFullTrials = 55;
-constexpr int kFullConfirm = TuneOptions().confirm;
-constexpr int kByScale = -1;  // the flag was not given
+constexpr int kFullConfirm = -1;  // as tune chooses
+constexpr int kByScale = -1;      // the flag was not given
 
 struct Flags {
   std::string table;
@@ -207,8 +207,7 @@ void add_flags(CLI::App& app, Flags& flags) {
   add_field(app, Field{"seeds", "how often each model is trained", 1, 1000}, flags.budget.seeds);
   add_field(app, Field{"trials", "of tune, for each model; 1: nothing is tuned; 0 chooses", 0, 1e6},
             flags.budget.trials);
-  add_field(app, Field{"confirm", "of tune; -1 chooses", 0, 1000, /*chooses=*/kByScale},
-            flags.budget.confirm);
+  add_field(app, Field{"confirm", "of tune; -1: by --full", kByScale, 1000}, flags.budget.confirm);
   add_field(app, Field{"threads", "0 uses all cores; the results do not depend on it", 0, 1024},
             flags.budget.threads);
   app.add_option("-o,--output", flags.output,

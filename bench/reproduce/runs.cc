@@ -108,7 +108,8 @@ class Runner {
   }
 
   TuneOptions tune_options(const ModelSpec& model, const Sample& sample) const {
-    TuneOptions options{.trials = budget_.trials, .confirm = budget_.confirm};
+    TuneOptions options{.trials = budget_.trials};
+    if (budget_.confirm >= 0) options.confirm = budget_.confirm;
     if (sample.valid == nullptr) options.folds = experiment_.tune_folds;
     if (model.sizes.empty()) {
       options.fix = {"architecture"};
@@ -134,12 +135,13 @@ class Runner {
     const Json work = {{"tune", settings_json(options)},
                        {"rows", sample.name},
                        {"trials", search.trials},
-                       {"confirm", search.confirm},
+                       {"confirm", search.confirm.value_or(-1)},
                        {"folds", search.folds},
                        {"search", search.search},
                        {"fix", search.fix}};
     std::optional<Json> found = records_.find(work);
-    const int threads = options.threads, ensemble = options.ensemble;
+    const int threads = options.threads;
+    const Auto<int> ensemble = options.ensemble;
     if (!found) {
       const auto start = std::chrono::steady_clock::now();
       options.ensemble = 1;
@@ -153,7 +155,7 @@ class Runner {
     row.tune_seconds += found->at("seconds").get<double>();
     apply_json(options, found->at("options").dump(), "settings of tune");
     options.threads = threads;
-    options.ensemble = ensemble > 0 ? ensemble : networks_of(sample);
+    options.ensemble = ensemble.value_or(networks_of(sample));
     return options;
   }
 

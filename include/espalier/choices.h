@@ -25,19 +25,19 @@ struct Words<MonotoneCalibrators> {
 };
 template <>
 struct Words<Keypoints> {
-  static constexpr std::string_view list[] = {"automatic", "distinct", "quantile", "uniform"};
+  static constexpr std::string_view list[] = {"auto", "distinct", "quantile", "uniform"};
 };
 template <>
 struct Words<Initialization> {
-  static constexpr std::string_view list[] = {"automatic", "data", "paper"};
+  static constexpr std::string_view list[] = {"auto", "data", "paper"};
 };
 template <>
 struct Words<Schedule> {
-  static constexpr std::string_view list[] = {"automatic", "averaged", "cosine", "constant"};
+  static constexpr std::string_view list[] = {"auto", "averaged", "cosine", "constant"};
 };
 template <>
 struct Words<Projection> {
-  static constexpr std::string_view list[] = {"automatic", "sweep", "exact", "admm"};
+  static constexpr std::string_view list[] = {"auto", "sweep", "exact", "admm"};
 };
 
 }  // namespace espalier

@@ -5,7 +5,7 @@
 //   visit_fields(options, [](const Field& field, auto& value) { ... });
 //
 // A value is a std::string, std::vector<std::string>, std::vector<double>, bool, int, std::int64_t,
-// std::uint64_t, double or an enum with Words.
+// std::uint64_t, double, an enum with Words, or an Auto<int> or Auto<double> (espalier/auto.h).
 #pragma once
 
 #include <limits>
@@ -18,15 +18,8 @@ struct Field {
   const char* help;
   double min = -std::numeric_limits<double>::infinity();  ///< of numbers, inclusive
   double max = std::numeric_limits<double>::infinity();
-  /// The number that leaves the choice to training, if there is one; it may lie outside of min and
-  /// max. Of words it is `automatic`.
-  double chooses = std::numeric_limits<double>::quiet_NaN();
 
-  /// Whether a number is within the bounds, or the one that leaves the choice to training.
-  bool takes(double number) const { return number == chooses || (number >= min && number <= max); }
-
-  /// Whether that one lies outside of the bounds.
-  bool chooses_outside() const { return chooses < min || chooses > max; }
+  bool takes(double number) const { return number >= min && number <= max; }
 };
 
 /// learning_rate -> --learning-rate

@@ -46,8 +46,8 @@ enum class Metric {
 template <>
 struct Words<Metric> {
   static constexpr std::string_view list[] = {
-      "automatic", "accuracy", "log_loss", "auc",      "brier",    "mse", "rmse", "mae",    "r2",
-      "rps",       "clipped",  "pinball",  "coverage", "deviance", "d2",  "gini", "balance"};
+      "auto", "accuracy", "log_loss", "auc",      "brier",    "mse", "rmse", "mae",    "r2",
+      "rps",  "clipped",  "pinball",  "coverage", "deviance", "d2",  "gini", "balance"};
 };
 
 struct MetricValue {

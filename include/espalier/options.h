@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "espalier/auto.h"
 #include "espalier/choices.h"
 #include "espalier/fields.h"
 #include "espalier/metrics.h"
@@ -14,9 +15,9 @@
 
 namespace espalier {
 
-/// Where a comment says "0 chooses", and for words that are `automatic`, the value follows from the
-/// table and the architecture; the model records what was chosen, and training again with what it
-/// records gives the same model, to the last bit.
+/// A value of type Auto that is left open, and a word that is `auto`, follow from the table and
+/// the architecture. The model records what was chosen, and training again with what it records
+/// gives the same bytes, but for the list of choices, because nothing is left to choose.
 struct TrainOptions {
   // The table.
   std::string label = {};
@@ -42,25 +43,25 @@ struct TrainOptions {
   std::string architecture = "dln";
   MonotoneCalibrators monotone_calibrators = MonotoneCalibrators::required;
   Keypoints keypoints = Keypoints::automatic;
-  int continuous_keypoints = 0;  ///< 0 chooses
+  Auto<int> continuous_keypoints = {};
   Initialization initialization = Initialization::automatic;
   double lattice_noise = 0;  ///< the paper's 1/n
-  int ensemble = 0;          ///< 0 chooses
-  int trees = -1;            ///< -1 chooses
-  int tree_leaves = 0;       ///< 0 chooses
-  double tree_rate = 0;      ///< 0 chooses
-  double tree_share = -1;    ///< -1 chooses
+  Auto<int> ensemble = {};
+  Auto<int> trees = {};
+  Auto<int> tree_leaves = {};
+  Auto<double> tree_rate = {};
+  Auto<double> tree_share = {};
 
   // The optimiser.
-  int epochs = 0;            ///< 0 chooses
-  int batch_size = 0;        ///< 0 chooses
-  double learning_rate = 0;  ///< 0 chooses
-  double adam_epsilon = 0;   ///< 0 chooses
+  Auto<int> epochs = {};
+  Auto<int> batch_size = {};
+  Auto<double> learning_rate = {};
+  Auto<double> adam_epsilon = {};
   Schedule schedule = Schedule::automatic;
-  double weight_decay = -1;  ///< -1 chooses
+  Auto<double> weight_decay = {};
   Projection projection = Projection::automatic;
   double calibrator_laplacian = 0;
-  double calibrator_hessian = -1;  ///< -1 chooses
+  Auto<double> calibrator_hessian = {};
   double lattice_laplacian = 0;
   double lattice_torsion = 0;
 
@@ -80,8 +81,7 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"increasing", "columns the prediction must never fall with"}, o.increasing);
   visit(Field{"decreasing", "columns the prediction must never rise with"}, o.decreasing);
   visit(Field{"order", "categories that count as numbers, low to high: size=S<M<L"}, o.order);
-  visit(Field{"task", "what the label is; automatic: words or two values mean classification"},
-        o.task);
+  visit(Field{"task", "what the label is; auto: words or two values mean classification"}, o.task);
   visit(Field{"positive",
               "the label value whose probability is predicted; default: the larger number or later "
               "word"},
@@ -109,7 +109,7 @@ void visit_fields(Options& o, Visitor&& visit) {
       o.interactions);
 
   visit(Field{"loss",
-              "what training lowers; automatic: log_loss for classes, quantile if --quantile is "
+              "what training lowers; auto: log_loss for classes, quantile if --quantile is "
               "given, else squared_error"},
         o.loss);
   visit(Field{"quantile",
@@ -134,90 +134,83 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"keypoints",
               "where first-layer calibrators bend: at all values of a column if they are few, else "
               "evenly among them (distinct) or among the rows (quantile); or uniformly over the "
-              "range; automatic: distinct, in dln-paper uniform"},
+              "range; auto: distinct, in dln-paper uniform"},
         o.keypoints);
   visit(Field{"continuous_keypoints",
               "distinct or quantile keypoints of a column with more values than its calibrator has "
-              "keypoints, whose curve should be smooth; 0 chooses by size for a preset, else takes "
+              "keypoints, whose curve should be smooth; auto: by size for a preset, else "
               "as many",
-              2, 1e6, /*chooses=*/0},
+              2, 1e6},
         o.continuous_keypoints);
-  visit(
-      Field{"initialization",
-            "data: start centred on the training rows; paper: the published constants; automatic: "
-            "data, except in dln-paper"},
-      o.initialization);
+  visit(Field{"initialization",
+              "data: start centred on the training rows; paper: the published constants; auto: "
+              "data, except in dln-paper"},
+        o.initialization);
   visit(Field{"lattice_noise", "standard deviation of the noise added to the initial lattices", 0,
               10},
         o.lattice_noise);
-  visit(
-      Field{"ensemble",
-            "train this many networks and average them as one model, each with other rows held "
-            "out; 0 chooses: 5 for a preset below 5,000 training rows, else 1; for the dln presets "
-            "that stop by themselves 3 from 5,000 rows on, or 2 with a validation set",
-            1, 1000, /*chooses=*/0},
-      o.ensemble);
+  visit(Field{"ensemble",
+              "train this many networks and average them as one model, each with other rows held "
+              "out; auto: 5 for a preset below 5,000 training rows, else 1; for the dln presets "
+              "that stop by themselves 3 from 5,000 rows on, or 2 with a validation set",
+              1, 1000},
+        o.ensemble);
   visit(
       Field{"trees",
             "at most so many trees are grown one after another in each forest beside the networks "
-            "and end where the loss of the validation rows is least; 0 none; -1 chooses: 1000 for "
+            "and end where the loss of the validation rows is least; 0 none; auto: 1000 for "
             "the dln presets, but none for classes without an order",
-            0, 100000, /*chooses=*/-1},
+            0, 100000},
       o.trees);
   visit(Field{"tree_leaves",
-              "leaves of a tree, at most; 0 chooses: 15 below 5,000 training rows, 31 below "
+              "leaves of a tree, at most; auto: 15 below 5,000 training rows, 31 below "
               "200,000, else 63",
-              2, 256, /*chooses=*/0},
+              2, 256},
         o.tree_leaves);
-  visit(Field{"tree_rate", "share of each tree's step that is taken; 0 chooses 0.15", 0, 1,
-              /*chooses=*/0},
-        o.tree_rate);
+  visit(Field{"tree_rate", "learning rate of the trees; auto: 0.15", 1e-12, 1}, o.tree_rate);
   visit(Field{"tree_share",
-              "share of the trees in the mean of trees and networks; -1 chooses: the one with the "
+              "mixing weight of the trees beside the networks; auto: the one with the "
               "least loss on held-out rows, and no trees where that is not clearly lower than "
               "without them",
-              0, 1, /*chooses=*/-1},
+              0, 1},
         o.tree_share);
 
   visit(Field{"epochs",
-              "passes over the training rows; averaged: at most so many; 0 chooses by size, and "
+              "passes over the training rows; averaged: at most so many; auto: by size, and "
               "for the "
               "dln presets a limit that training seldom reaches",
-              1, 1e6, /*chooses=*/0},
+              1, 1e6},
         o.epochs);
-  visit(Field{"batch_size", "rows a step; 0 chooses by size", 1, 1 << 20, /*chooses=*/0},
-        o.batch_size);
-  visit(Field{"learning_rate", "of Adam; 0 chooses by size", 0, 10, /*chooses=*/0},
-        o.learning_rate);
+  visit(Field{"batch_size", "rows a step; auto: by size", 1, 1 << 20}, o.batch_size);
+  visit(Field{"learning_rate", "of Adam; auto: by size", 1e-12, 10}, o.learning_rate);
   visit(Field{"adam_epsilon",
-              "of Adam; a large one keeps the steps of rare categories and values small; 0 chooses "
+              "of Adam; a large one keeps the steps of rare categories and values small; auto: "
               "0.001, in dln-paper 1e-8",
-              1e-20, 1, /*chooses=*/0},  // the root of a float may be 0
+              1e-20, 1},  // the root of a float may be 0
         o.adam_epsilon);
   visit(
       Field{"schedule",
             "averaged keeps weight averages and stops when the validation metric stops improving; "
-            "cosine lowers the learning rate to 0 over the epochs; automatic: averaged for the dln "
+            "cosine lowers the learning rate to 0 over the epochs; auto: averaged for the dln "
             "presets if epochs and patience are left open, constant in dln-paper, else cosine"},
       o.schedule);
   visit(Field{"weight_decay",
               "decoupled, on the weights that an embedding gives to categories; less on those of "
-              "numbers, none on those of monotone ones; -1 chooses: 0.3 where calibrators or "
+              "numbers, none on those of monotone ones; auto: 0.3 where calibrators or "
               "lattices read them, else 0",
-              0, 100, /*chooses=*/-1},
+              0, 100},
         o.weight_decay);
   visit(
       Field{
           "projection",
           "after each step: the order-preserving sweep, or the nearest feasible lattice (exact, or "
-          "by the paper's admm); automatic: sweep, in dln-paper admm"},
+          "by the paper's admm); auto: sweep, in dln-paper admm"},
       o.projection);
   visit(Field{"calibrator_laplacian", "penalty on squared steps of calibrators: flatter curves", 0,
               1e6},
         o.calibrator_laplacian);
   visit(Field{"calibrator_hessian",
-              "penalty on squared bends of calibrators: straighter curves; -1 chooses by size", 0,
-              1e6, /*chooses=*/-1},
+              "penalty on squared bends of calibrators: straighter curves; auto: by size", 0, 1e6},
         o.calibrator_hessian);
   visit(Field{"lattice_laplacian", "penalty on squared edges of lattices: flatter", 0, 1e6},
         o.lattice_laplacian);
@@ -228,7 +221,7 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"valid_fraction",
               "share of the rows held out to choose the epoch; 0 keeps the last epoch", 0, 0.9},
         o.valid_fraction);
-  visit(Field{"metric", "chooses the epoch; automatic: that of the loss"}, o.metric);
+  visit(Field{"metric", "chooses the epoch; auto: that of the loss"}, o.metric);
   visit(Field{"patience", "stop after this many epochs without a better one; 0 never", 0, 1e6},
         o.patience);
 

@@ -48,12 +48,12 @@ inline Monotonicity opposite(Monotonicity direction) noexcept {
 }
 template <>
 struct Words<Task> {
-  static constexpr std::string_view list[] = {"automatic", "classification", "regression"};
+  static constexpr std::string_view list[] = {"auto", "classification", "regression"};
 };
 
 template <>
 struct Words<Loss> {
-  static constexpr std::string_view list[] = {"automatic",      "log_loss", "squared_error",
+  static constexpr std::string_view list[] = {"auto",           "log_loss", "squared_error",
                                               "absolute_error", "quantile", "poisson",
                                               "gamma",          "tweedie"};
 };

@@ -39,8 +39,8 @@ struct TuneOptions {
   /// How often the three best trials and the defaults are trained again, each time with another
   /// seed and other validation rows or folds. A trial wins if it is clearly better there: where
   /// there is nothing to gain, in at most 5 % of searches. Once is too seldom to tell, unless there
-  /// are folds. 0: the best run wins. -1 chooses: 5, and 10 below 5,000 training rows.
-  int confirm = -1;
+  /// are folds. 0: the best run wins. Open: 5, and 10 below 5,000 training rows.
+  Auto<int> confirm = {};
   /// Evaluate by k-fold cross-validation instead of one set of validation rows; for small tables.
   int folds = 0;
   /// "learning_rate=0.003:0.1:log", "lattices=20:120", "keypoints=distinct:quantile".
@@ -66,8 +66,8 @@ void visit_fields(Options& o, Visitor&& visit) {
   visit(Field{"confirm",
               "how often the three best trials and the defaults are trained again, with another "
               "seed and other validation rows each time; one that is clearly better there wins; 0: "
-              "the best trial wins; -1 chooses: 5, below 5,000 training rows 10",
-              0, 1000, /*chooses=*/-1},
+              "the best trial wins; auto: 5, below 5,000 training rows 10",
+              0, 1000},
         o.confirm);
   visit(Field{"folds",
               "evaluate by cross-validation with this many folds, each time by the last epoch, and "

@@ -18,6 +18,7 @@ constexpr std::string_view to_word(Enum value) {
 
 template <class Enum>
 constexpr std::optional<Enum> from_word(std::string_view word) {
+  if (word == "automatic") word = "auto";  // as earlier versions wrote it
   for (std::size_t i = 0; i < std::size(Words<Enum>::list); ++i) {
     if (Words<Enum>::list[i] == word) return static_cast<Enum>(i);
   }

@@ -233,7 +233,7 @@ class _MonotonicEstimator(BaseEstimator):
     def _importances(self, model: Model, posed: Posed) -> np.ndarray | None:
         if len(posed.names) > IMPORTANCE_COLUMNS:
             return None
-        moves = _core.importance(model._core, posed.sample, False, "automatic", repeats=1,
+        moves = _core.importance(model._core, posed.sample, False, "auto", repeats=1,
                                  shared_rows=0, shuffled_rows=0, seed=1,
                                  threads=threads_of(self.n_jobs))["move"][0]
         by_name = dict(zip(model.feature_names, moves / (moves.sum() or 1)))

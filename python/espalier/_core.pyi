@@ -69,7 +69,8 @@ class TableWriter:
 class TuneOptions:
     """How to search."""
 
-    def __init__(self, trials: int, minutes: float, confirm: int, folds: int, search: list[str],
+    def __init__(self, trials: int, minutes: float, confirm: int | None, folds: int,
+                 search: list[str],
                  fix: list[str]) -> None: ...
 
 class Model:

@@ -354,7 +354,7 @@ class Model:
         """
         return reasons_of(self.explain(X, **options), top, adverse, sentences)
 
-    def importance(self, X: Any, y: Any = None, *, metric: str = "automatic", repeats: int = 5,
+    def importance(self, X: Any, y: Any = None, *, metric: str = "auto", repeats: int = 5,
                    rows: int = 1000, shuffled_rows: int | None = None, random_state: int = 1,
                    n_jobs: int | None = None) -> Importance:
         """What each column is worth on the rows of X, as ``espalier importance`` says: how much

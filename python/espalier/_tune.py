@@ -44,7 +44,7 @@ class Tuning:
 
 def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None,
          offset: Any = None, eval_set: Any = None, trials: int = 0,
-         minutes: float = 0, confirm: int = -1, folds: int = 0,
+         minutes: float = 0, confirm: int | str | None = "auto", folds: int = 0,
          search: Mapping[str, Sequence[Any]] | Sequence[str] = (), fix: Sequence[str] = (),
          results: str | os.PathLike[str] | None = None, callback: Any = None,
          progress: bool = False, communicator: Any = None) -> Tuning:
@@ -65,7 +65,7 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, exposure:
         are done
     confirm : how often the three best trials and the first are trained again, with other seeds and
         validation rows; one that is clearly better there wins, else the first; 0: the best trial
-        wins; -1: 5 times, below 5,000 training rows 10
+        wins; auto: 5 times, below 5,000 training rows 10
     folds : judge by cross-validation with this many folds; 0: by validation rows
     search : settings to draw in every trial: {"learning_rate": (0.003, 0.1, "log"),
         "lattices": (20, 120), "keypoints": ["distinct", "quantile"]}, or texts as on the command
@@ -97,7 +97,8 @@ def tune(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, exposure:
     posed: Posed = tuned._pose(X, y, Beside(sample_weight, exposure, offset), eval_set)
     options = _core.TuneOptions(trials=_count(trials, "trials"),
                                 minutes=real_number(minutes, "minutes"),
-                                confirm=-1 if confirm == -1 else _count(confirm, "confirm"),
+                                confirm=None if confirm in (None, "auto") else _count(confirm,
+                                                                                       "confirm"),
                                 folds=_count(folds, "folds"),
                                 search=_ranges(search), fix=_texts(fix, "fix"))
     with (python_names(), search_progress_of(callback, progress, minutes) as report,

@@ -91,7 +91,7 @@ def test_things_that_are_no_table_are_type_errors(given):
     ({"epochs": "many"}, "'epochs': wanted a whole number"),
     ({"learning_rate": float("nan")}, "not finite"),
     ({"schedule": "linear"},
-     "'schedule': wanted one of automatic, averaged, cosine, constant, found 'linear'"),
+     "'schedule': wanted one of auto, averaged, cosine, constant, found 'linear'"),
     ({"metric": "auc"}, "metric: auc does not suit regression"),
     ({"n_jobs": 0}, "n_jobs: 0"),
     ({"random_state": -1}, "'seed'"),

@@ -9,33 +9,30 @@
 #include <type_traits>
 #include <vector>
 
+#include "espalier/auto.h"
 #include "espalier/error.h"
 #include "espalier/fields.h"
 
 namespace espalier {
 
-// ", or -1 to let training choose"
-inline std::string or_chooses(const Field& field) {
-  return field.chooses_outside() ? fmt::format(", or {} to let training choose", field.chooses)
-                                 : "";
-}
-
 // Throws Error (argument) that names the first field that is out of range or not finite.
 template <class Options>
 void check_fields(const Options& options) {
-  const auto check = [](const Field& field, auto value) {
+  const auto check = [](const Field& field, auto value, const char* or_open = "") {
     const auto number = static_cast<double>(value);
     if (!std::isfinite(number))
       throw Error(ErrorKind::argument, fmt::format("{}: {} is not finite", field.name, number));
     if (!field.takes(number)) {
       throw Error(ErrorKind::argument, fmt::format("{}: {} is not between {} and {}{}", field.name,
-                                                   value, field.min, field.max, or_chooses(field)));
+                                                   value, field.min, field.max, or_open));
     }
   };
   visit_fields(options, [&check](const Field& field, const auto& value) {
     using Value = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>) {
       check(field, value);
+    } else if constexpr (is_auto<Value>) {
+      if (!value.is_open()) check(field, value.value(), ", or auto");
     } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
       for (const double number : value) check(field, number);
     }

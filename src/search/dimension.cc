@@ -48,8 +48,10 @@ void collect(const Options& options, std::vector<Searchable>& all) {
     if constexpr (std::is_enum_v<Value>) {
       const auto& list = Words<Value>::list;
       Strings words(std::begin(list), std::end(list));
-      std::erase(words, "automatic");
+      std::erase(words, "auto");
       all.push_back({field, false, false, std::move(words)});
+    } else if constexpr (is_auto<Value>) {
+      all.push_back({field, true, std::is_integral_v<typename Value::Value>, {}});
     } else if constexpr (std::is_arithmetic_v<Value>) {
       all.push_back({field, true, std::is_integral_v<Value>, {}});
     } else if (name == "architecture") {
@@ -93,11 +95,6 @@ double parse_bound(const std::string& text, const Searchable& setting) {
   if (!is_number || (setting.whole && value != std::trunc(value))) {
     fail_search(
         fmt::format("{}: '{}' is not a {}number", field.name, text, setting.whole ? "whole " : ""));
-  }
-  if (value == field.chooses) {
-    fail_search(fmt::format("{}: {} lets training choose; wanted {}", field.name, text,
-                            field.chooses == field.min ? fmt::format("more than {}", field.min)
-                                                       : fmt::format("{} or more", field.min)));
   }
   if (!field.takes(value)) {
     fail_search(

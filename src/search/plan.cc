@@ -26,7 +26,7 @@ double cost_of(int bracket) { return 4.0 / 3 * kRungs * bracket / (kEta * kEta);
 // Few rows evaluate by luck, and training on them takes little time.
 TuneOptions with_repeats(TuneOptions tune, std::size_t rows) {
   constexpr std::size_t kFewRows = 5000;
-  if (tune.confirm < 0) tune.confirm = rows < kFewRows ? 10 : 5;
+  tune.confirm = tune.confirm.value_or(rows < kFewRows ? 10 : 5);
   return tune;
 }
 

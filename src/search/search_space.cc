@@ -318,7 +318,8 @@ SettledOptions SearchSpace::options_of(const Json& settings) const {
   // Layers that somebody has written take as many keypoints as they now have.
   if (!is_preset(architecture_of(settings))) {
     const Json* const keypoints = settings.find("continuous_keypoints");
-    reshaped.continuous_keypoints = keypoints ? keypoints->get<int>() : base_.continuous_keypoints;
+    reshaped.continuous_keypoints =
+        keypoints ? Auto<int>(keypoints->get<int>()) : base_.continuous_keypoints;
   }
   return settled(std::move(reshaped));
 }

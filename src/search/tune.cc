@@ -73,7 +73,7 @@ TuneResult tune(const Table& table, const TrainOptions& options, const TuneOptio
   best.trees = problem.trees;
   best.tree_share = options.tree_share;
   if (!trials.empty()) best.epochs = best_run.epochs;
-  if (options.ensemble == 0) {
+  if (options.ensemble.is_open()) {
     const Pace own = {best_run.seconds / std::max(1, problem.num_folds), all_threads(team)};
     best.ensemble =
         networks_within(tune_options, own, {best.ensemble, space.most_networks(settings)});

@@ -47,7 +47,7 @@ void warn_of_idle_options(const TrainOptions& options, const TuneOptions& tune,
   const TuneOptions defaults;
   if (!tune.search.empty()) control.warning("search: no effect in this run: trials is 1");
   if (!tune.fix.empty()) control.warning("fix: no effect in this run: trials is 1");
-  if (tune.confirm != defaults.confirm)
+  if (!(tune.confirm == defaults.confirm))
     control.warning("confirm: no effect in this run: trials is 1");
 }
 
@@ -120,19 +120,20 @@ TuneProblem pose_search(const Table& table, const TrainOptions& options, const T
   TrainOptions base = options;
   base.interactions = problem.options->interactions;
   if (tune.folds > 0) base.valid_fraction = 0;
-  TuneProblem posed{.table = table,
-                    .valid = control.valid,
-                    .num_folds = tune.folds,
-                    .folds = {},
-                    .base = std::move(base),
-                    .validation = tune.folds > 0 ? Validation::none : problem.validation,
-                    .pairs = choices.empty() ? std::vector<std::string>() : choices[0].alternatives,
-                    // With folds there are no rows that could say how many.
-                    .trees = tune.folds > 0 ? std::max(0, options.trees) : problem.options->trees,
-                    .metric = problem.options->metric,
-                    .schema = problem.schema,
-                    .train_rows = problem.train.num_rows,
-                    .fingerprint = fingerprint_of_search(problem, hashes, tune)};
+  TuneProblem posed{
+      .table = table,
+      .valid = control.valid,
+      .num_folds = tune.folds,
+      .folds = {},
+      .base = std::move(base),
+      .validation = tune.folds > 0 ? Validation::none : problem.validation,
+      .pairs = choices.empty() ? std::vector<std::string>() : choices[0].alternatives,
+      // With folds there are no rows that could say how many.
+      .trees = tune.folds > 0 ? options.trees.value_or(0) : problem.options->trees.value(),
+      .metric = problem.options->metric,
+      .schema = problem.schema,
+      .train_rows = problem.train.num_rows,
+      .fingerprint = fingerprint_of_search(problem, hashes, tune)};
   deal_folds(posed, 0);
   return posed;
 }

@@ -105,7 +105,7 @@ TEST_F(Tune, OneTrialIsTheDefaultsAndTheModelThatOfTrain) {
 TEST_F(Tune, TheFirstTrialIsWhatTrainDoesWhereTheLengthIsLeftOpen) {
   TrainOptions options = loan_options();
   options.architecture = "dln(3x2)";
-  options.epochs = 0;
+  options.epochs = {};
   options.ensemble = 1;
   const Table few = simulate({.rows = effort(150, 60)});
   const TrainResult one = train(few, options);
@@ -131,7 +131,7 @@ TEST_F(Tune, ASearchEndsInAnEnsembleWhereNobodySaysHowManyNetworks) {
   EXPECT_EQ(tune(many, options, two).trained.best.size(), 5u);
   options.ensemble = 1;
   EXPECT_EQ(tune(many, options, two).trained.best.size(), 1u);
-  options.ensemble = 0;
+  options.ensemble = {};
   options.architecture = "cal(5) lin(1)";
   EXPECT_EQ(tune(many, options, two).trained.best.size(), 1u);
 }

@@ -164,7 +164,7 @@ TEST_F(Resume, StoppedAgainAndAgainARunEndsWithTheSameModel) {
         options.threads = 1 + lives % 3;
         result = train_a_little(options, control);
       }
-      EXPECT_GT(lives, 3);
+      EXPECT_GT(lives, 2);  // members that are fitted side by side all go on
       EXPECT_EQ(bytes_of(result->model), bytes_of(whole.model));
       EXPECT_EQ(numbers_of(result->history), numbers_of(whole.history));
       EXPECT_EQ(numbers_of(result->best), numbers_of(whole.best));
@@ -253,8 +253,8 @@ TEST_F(Resume, RefusesAnotherRunAndSaysWhatDiffers) {
 TEST_F(Resume, NamesOtherDataRatherThanWhatTrainingChoseForThem) {
   TrainOptions open = options();
   open.architecture = "dln";
-  open.epochs = open.batch_size = 0;
-  open.learning_rate = 0;
+  open.epochs = open.batch_size = {};
+  open.learning_rate = {};
   open.interactions = {"auto"};
   train_a_little(open, control());
   for (const std::int64_t rows : {300, 6000, 25000}) {

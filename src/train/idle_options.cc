@@ -53,7 +53,7 @@ class Reasons {
 
   std::string of_trees(std::string_view name) const {
     const bool shares_nothing = given_.tree_share == 0;
-    if (name == "trees" && given_.trees > 0 && shares_nothing) return "tree_share is 0";
+    if (name == "trees" && given_.trees.value_or(0) > 0 && shares_nothing) return "tree_share is 0";
     if (!is_of(name, {"tree_leaves", "tree_rate", "tree_share"})) return {};
     if (given_.trees == 0) return "trees is 0";
     if (p_.options->trees == 0) return "no trees are grown unless trees is set";

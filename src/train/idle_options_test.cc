@@ -95,7 +95,7 @@ const std::vector<Change>& changes() {
       {"trees",
        [](TrainOptions& o) {
          o.trees = 7;
-         if (o.tree_share < 0) o.tree_share = 0.5;
+         o.tree_share = o.tree_share.value_or(0.5);
        }},
       {"tree_leaves", [](TrainOptions& o) { o.tree_leaves = 3; }},
       {"tree_rate", [](TrainOptions& o) { o.tree_rate = 0.3; }},

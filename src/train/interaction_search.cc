@@ -17,6 +17,7 @@
 #include "objective/loss.h"
 #include "train/initialize.h"
 #include "train/interactions.h"
+#include "train/policy.h"
 #include "train/rank_rows.h"
 #include "train/screen.h"
 #include "train/split.h"
@@ -26,21 +27,6 @@
 namespace espalier {
 
 namespace {
-
-constexpr std::size_t kMinRows = 1000;    // fewer rows show no pair clearly
-constexpr std::size_t kMaxRows = 30'000;  // a sample of more rows
-constexpr std::size_t kMaxColumns = 40;   // of more columns, those that improve the loss most alone
-constexpr std::size_t kMaxPairs = 4;
-constexpr std::size_t kFolds = 3;
-constexpr double kMinErrors = 4;       // the least improvement, in standard errors
-constexpr double kMinShare = 0.015;    // and of the out-of-fold deviance
-constexpr std::size_t kParts = 10;     // of the rows: the table of one is fitted on the others
-constexpr double kShrinkage = 5;       // rows that draw a cell to 0
-constexpr int kScreenBins = 32;        // per feature, where all pairs are compared
-constexpr int kBins[] = {16, 32, 64};  // per feature, of a pair that becomes a category
-constexpr int kVertices = 16;          // per feature, of a pair that becomes a grid
-constexpr double kFiner = 1.03;        // times the improvement of fewer bins
-constexpr std::size_t kMaxFitted = 1'000'000;  // rows from which bins are made
 
 Pair fit(const PairRequest& pair, const Schema& schema, const TrainOptions& options,
          const Dataset& data) {
@@ -79,7 +65,7 @@ class Search {
         sample_(subset(p_.train, draw_rows(), team_.ranks())),
         objective_(p_.schema.label, sample_),
         groups_(group_equal_rows(sample_)),
-        tables_(groups_, kParts, kShrinkage, random_.split(3)) {
+        tables_(groups_, kPairParts, kPairShrinkage, random_.split(3)) {
     tell(0, 0);
     choose_columns(named);
     schema_.label = p_.schema.label;
@@ -99,11 +85,11 @@ class Search {
       const Candidate best = open.front();
       open.erase(open.begin());
       found_.push_back(take(best.first, best.second));
-      if (best.gain.mean < kMinShare * deviance_ || used.size() + 1 < found_.size()) continue;
+      if (best.gain.mean < kPairMinShare * deviance_ || used.size() + 1 < found_.size()) continue;
       used.push_back(found_.back());
       shares_.push_back(fmt::format("{:.1f} %", 100 * best.gain.mean / deviance_));
-      improvement_.mean += best.gain.mean;
-      improvement_.error = std::hypot(improvement_.error, best.gain.error);
+      improvement_ = {(used.size() > 1 ? improvement_.mean : 0) + best.gain.mean,
+                      std::hypot(used.size() > 1 ? improvement_.error : 0, best.gain.error)};
     }
     return used;
   }
@@ -131,7 +117,7 @@ class Search {
   std::string why() const {
     if (shares_.empty())
       return fmt::format("no pair of features clearly improves out-of-fold deviance{}",
-                         found_.empty() ? "" : fmt::format(" by {} %", 100 * kMinShare));
+                         found_.empty() ? "" : fmt::format(" by {} %", 100 * kPairMinShare));
     return fmt::format("out-of-fold deviance improves by {}", fmt::join(shares_, ", "));
   }
 
@@ -145,10 +131,10 @@ class Search {
   // In ascending order; of many one of each stretch of neighbours.
   Rows draw_rows() const {
     const std::size_t count = p_.train.num_rows;
-    if (count >= p_.many_rows) return sampled_rows(count, kMaxRows);
+    if (count >= p_.many_rows) return sampled_rows(count, kPairMaxRows);
     Rows rows = rows_between(0, count);
     random_.split(1).shuffle(std::span(rows));
-    rows.resize(std::min(count, kMaxRows));
+    rows.resize(std::min(count, kPairMaxRows));
     std::ranges::sort(rows);
     return rows;
   }
@@ -157,20 +143,20 @@ class Search {
   void choose_columns(const std::vector<PairRequest>& named) {
     columns_.resize(sample_.num_features);
     std::iota(columns_.begin(), columns_.end(), std::size_t{0});
-    if (columns_.size() <= kMaxColumns) return;
+    if (columns_.size() <= kPairMaxColumns) return;
     double unused = 0;
     const std::vector<float> zeros(sample_.num_rows * p_.schema.label.num_levels());
     const std::vector<ScreenRow> rows = screen_rows(objective_, sample_, zeros, unused);
     std::vector<double> gains(columns_.size());
     run(gains.size(), [&](std::size_t c) {
-      gains[c] = tables_.gain(rows, cells_of(p_.schema, c, kScreenBins)).mean;
+      gains[c] = tables_.gain(rows, cells_of(p_.schema, c, kPairScreenBins)).mean;
     });
     for (const PairRequest& pair : named) {
       gains[pair.first] = gains[pair.second] = std::numeric_limits<double>::infinity();
     }
     std::ranges::stable_sort(columns_, std::ranges::greater(),
                              [&](std::size_t c) { return gains[c]; });
-    columns_.resize(std::min(columns_.size(), std::max(kMaxColumns, 2 * named.size())));
+    columns_.resize(std::min(columns_.size(), std::max(kPairMaxColumns, 2 * named.size())));
     std::ranges::sort(columns_);
   }
 
@@ -196,7 +182,7 @@ class Search {
     rows_.resize(sample_.num_rows);
     const std::vector<double> labels(sample_.labels.begin(), sample_.labels.end());
     for (const Split& fold :
-         deal_folds(rows_between(0, sample_.num_rows), labels, kFolds, random_.split(2))) {
+         deal_folds(rows_between(0, sample_.num_rows), labels, kPairFolds, random_.split(2))) {
       if (is_stopped()) return;
       const Dataset valid_rows = subset(sample_, fold.valid);
       const std::vector<float> outputs = outputs_of(subset(sample_, fold.train), valid_rows);
@@ -233,7 +219,7 @@ class Search {
 
   std::vector<Candidate> all_pairs() {
     for (std::size_t c = 0; c < columns_.size(); ++c)
-      cells_.push_back(cells_of(schema_, c, kScreenBins));
+      cells_.push_back(cells_of(schema_, c, kPairScreenBins));
     std::vector<Candidate> pairs;
     for (std::size_t a = 0; a < columns_.size(); ++a) {
       for (std::size_t b = a + 1; b < columns_.size(); ++b) pairs.push_back({a, b});
@@ -253,7 +239,7 @@ class Search {
       pair.gain.mean -= alone[pair.first] + alone[pair.second];
     });
     std::erase_if(pairs, [](const Candidate& pair) {
-      return !(pair.gain.mean > kMinErrors * pair.gain.error);
+      return !(pair.gain.mean > kPairMinErrors * pair.gain.error);
     });
     std::ranges::stable_sort(pairs, std::ranges::greater(),
                              [](const Candidate& pair) { return pair.gain.mean; });
@@ -261,15 +247,15 @@ class Search {
 
   // Adds the table of a pair to the model. Returns the pair with its bins.
   PairRequest take(std::size_t first, std::size_t second) {
-    PairRequest pair{columns_[first], columns_[second], kVertices};
-    Cells cells = cells_of(first, second, kScreenBins);
+    PairRequest pair{columns_[first], columns_[second], kPairVertices};
+    Cells cells = cells_of(first, second, kPairScreenBins);
     if (!needs_grid(schema_, first, second)) {
       double wanted = -std::numeric_limits<double>::infinity();
-      for (const int bins : kBins) {
+      for (const int bins : kPairBins) {
         Cells own = cells_of(first, second, bins);
         const double gain = tables_.gain(rows_, own).mean;
         if (gain < wanted) continue;
-        wanted = std::max(gain, gain * kFiner);
+        wanted = std::max(gain, gain * kPairFinerBins);
         pair.bins = bins;
         cells = std::move(own);
       }
@@ -283,7 +269,7 @@ class Search {
     const auto main =
         static_cast<std::int64_t>(p_.train.num_rows) * 2 * options_->epochs * p_.options->ensemble;
     const auto search =
-        static_cast<std::int64_t>(sample_.num_rows * (kFolds - 1)) * options_->epochs;
+        static_cast<std::int64_t>(sample_.num_rows * (kPairFolds - 1)) * options_->epochs;
     control_.progress({.options = &*p_.options,
                        .metric = p_.options->metric,
                        .loss = loss,
@@ -310,14 +296,16 @@ class Search {
   std::int64_t rows_done_ = 0;
   std::vector<PairRequest> found_;
   std::vector<std::string> shares_;  // of the deviance, by which the pairs in use improve it
-  Gain improvement_;                 // by all of them, about
+  // By all of them, about; NaN if there is none.
+  Gain improvement_ = {std::numeric_limits<double>::quiet_NaN(),
+                       std::numeric_limits<double>::quiet_NaN()};
 };
 
 // Pairs are fitted to the training rows, of many to a sample that all ranks have.
 void add_pairs(const std::vector<PairRequest>& pairs, Problem& p, Team& team) {
   const bool is_sampled = p.train.num_rows >= p.many_rows;
   const Dataset sample =
-      is_sampled ? subset(p.train, sampled_rows(p.train.num_rows, kMaxFitted), team.ranks())
+      is_sampled ? subset(p.train, sampled_rows(p.train.num_rows, kPairMaxFitted), team.ranks())
                  : Dataset();
   for (const PairRequest& pair : pairs)
     p.schema.pairs.push_back(fit(pair, p.schema, *p.options, is_sampled ? sample : p.train));
@@ -335,10 +323,10 @@ Problem choose_pairs(const std::vector<std::string>& wanted, Problem p, Team& te
   for (PairRequest& pair : pairs) {
     if (pair.bins > 0) continue;
     const bool is_grid = needs_grid(p.schema, pair.first, pair.second);
-    if (is_grid || has_default_bins) pair.bins = is_grid ? kVertices : kScreenBins;
+    if (is_grid || has_default_bins) pair.bins = is_grid ? kPairVertices : kPairScreenBins;
   }
   const bool finds = searches && asks_for_interactions(wanted) && p.open.pairs &&
-                     p.train.num_rows >= kMinRows && p.schema.features.size() >= 2;
+                     p.train.num_rows >= kPairMinRows && p.schema.features.size() >= 2;
   const bool chooses = std::ranges::any_of(pairs, [](const PairRequest& w) { return w.bins == 0; });
   if (finds || chooses) {
     Search search(p, pairs, team, control);

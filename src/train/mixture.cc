@@ -78,7 +78,7 @@ class Mixer {
     ModelData& model = *mixture.model;
     model.schema = p_.schema;
     model.calibrators = options_.monotone_calibrators;
-    const double weight = options_.trees > 0 ? options_.tree_share : 0;
+    const double weight = options_.trees > 0 ? options_.tree_share.value() : 0;
     if (rotation_) mixture.valid_rows = valid_rows(weight);
     if (weight < 1) add(members_.networks, 1 - weight, model);
     if (weight > 0) add(members_.forests, weight, model);

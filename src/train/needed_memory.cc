@@ -60,8 +60,8 @@ NeededMemory needed_memory(const Problem& p, std::uint64_t categories, int threa
   NeededMemory needed{.network = memory_of(p.architecture, p), .categories = categories};
   const Label& label = p.schema.label;
   const std::uint64_t row = 128 + 12 * static_cast<std::uint64_t>(label.num_scores());
-  const auto members =
-      static_cast<std::uint64_t>(p.validation == Validation::split_off ? p.options->ensemble : 1);
+  const auto members = static_cast<std::uint64_t>(
+      p.validation == Validation::split_off ? p.options->ensemble.value() : 1);
   needed.validation = members * row * p.valid.num_rows;
   constexpr std::uint64_t kSampled = 1'000'000, kBytesSampled = 16;
   needed.rest = 24 * kMegabyte + kMegabyte * static_cast<std::uint64_t>(threads) +

@@ -111,7 +111,8 @@ std::int64_t NetworkLearner::cost(const Problem& p) const {
   const std::int64_t steps = (rows + p.options->batch_size - 1) / p.options->batch_size;
   const bool stops_by_itself =
       p.options->schedule == Schedule::averaged && p.validation != Validation::none;
-  return rows * (stops_by_itself ? expected_epochs(0, *p.options, steps) : p.options->epochs);
+  return rows *
+         (stops_by_itself ? expected_epochs(0, *p.options, steps) : p.options->epochs.value());
 }
 
 std::optional<Member> NetworkLearner::fit(const Problem& problem, const Fit& fit) const {

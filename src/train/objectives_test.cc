@@ -110,7 +110,7 @@ std::vector<Kind> all_kinds() {
       kind.options.decreasing = {"income"};
       if (kind.name != "offset") kind.options.increasing.push_back("debt_ratio");
     }
-    kind.options.trees = std::max(0, kind.options.trees);  // only where it says so
+    kind.options.trees = kind.options.trees.value_or(0);  // only where it says so
     kind.options.architecture = "dln(6x3)";
     kind.options.interactions = {"income*late_payments:4"};  // a table where they have directions
     kind.options.epochs = 3;

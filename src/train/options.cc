@@ -101,7 +101,15 @@ void read_numbers(std::vector<double>& value, const Json& json, const Place& pla
 
 template <class T>
 void read_value(T& value, const Json& json, const Place& place) {
-  if constexpr (std::is_enum_v<T>) {
+  if constexpr (is_auto<T>) {
+    if (json.is_null() || (json.is_string() && json.string() == kAuto)) {
+      value = {};
+    } else {
+      typename T::Value number{};
+      read_number(number, json, place);
+      value = number;
+    }
+  } else if constexpr (std::is_enum_v<T>) {
     read_word(value, json, place);
   } else if constexpr (is_number<T>) {
     read_number(value, json, place);
@@ -145,8 +153,11 @@ void validate(const TrainOptions& options) { check_fields(options); }
 std::string to_json(const TrainOptions& options) {
   Json json = Json::object();
   visit_fields(options, [&](const Field& field, const auto& value) {
-    if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(value)>>) {
+    using Value = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_enum_v<Value>) {
       json[field.name] = std::string(to_word(value));
+    } else if constexpr (is_auto<Value>) {
+      json[field.name] = value.is_open() ? Json(std::string(kAuto)) : Json(value.value());
     } else {
       json[field.name] = value;
     }

@@ -46,13 +46,36 @@ TrainOptions from_json(const std::string& json) {
 TEST(Validate, AcceptsTheDefaults) { validate(TrainOptions()); }
 
 TEST(Validate, NamesTheFieldItsValueAndItsRange) {
-  EXPECT_EQ(error_of_options({.learning_rate = -1}), "learning_rate: -1 is not between 0 and 10");
-  EXPECT_EQ(error_of_options({.epochs = -3}),
-            "epochs: -3 is not between 1 and 1000000, or 0 to let training choose");
+  EXPECT_EQ(error_of_options({.learning_rate = -1}),
+            "learning_rate: -1 is not between 1e-12 and 10, or auto");
+  EXPECT_EQ(error_of_options({.epochs = -3}), "epochs: -3 is not between 1 and 1000000, or auto");
   EXPECT_EQ(error_of_options({.valid_fraction = 0.95}),
             "valid_fraction: 0.95 is not between 0 and 0.9");
-  EXPECT_EQ(error_of_options({.ensemble = -1}),
-            "ensemble: -1 is not between 1 and 1000, or 0 to let training choose");
+  EXPECT_EQ(error_of_options({.ensemble = -1}), "ensemble: -1 is not between 1 and 1000, or auto");
+}
+
+TEST(Validate, NoNumberMeansThatTrainingChooses) {
+  for (const char* json : {R"({"epochs": 0})", R"({"trees": -1})", R"({"tree_share": -1})",
+                           R"({"learning_rate": 0})", R"({"weight_decay": -1})"})
+    EXPECT_NE(error_of([&] { validate(from_json(json)); }), "no error") << json;
+}
+
+TEST(Json, TheWordAutoAndNullLeaveAValueOpen) {
+  const TrainOptions set = {.trees = 3, .epochs = 5, .schedule = Schedule::cosine};
+  for (const std::string word : {"\"auto\"", "null"}) {
+    TrainOptions options = set;
+    apply_json(options, "{\"epochs\": " + word + ", \"trees\": " + word + "}", "x");
+    EXPECT_TRUE(options.epochs.is_open());
+    EXPECT_TRUE(options.trees.is_open());
+    EXPECT_TRUE(from_json(to_json(options)).epochs.is_open());
+  }
+  for (const char* word : {"auto", "automatic"}) {
+    TrainOptions options = set;
+    apply_json(options, std::string("{\"schedule\": \"") + word + "\"}", "x");
+    EXPECT_EQ(options.schedule, Schedule::automatic);
+  }
+  EXPECT_NE(error_of([] { from_json(R"({"epochs": "few"})"); }).find("wanted a whole number"),
+            std::string::npos);
 }
 
 TEST(Validate, RefusesWhatIsNotFinite) {
@@ -63,11 +86,11 @@ TEST(Validate, RefusesWhatIsNotFinite) {
 
 TEST(Validate, RefusesWhatIsTooSmallToBeACurveATreeOrADivisor) {
   EXPECT_EQ(error_of_options({.continuous_keypoints = 1}),
-            "continuous_keypoints: 1 is not between 2 and 1000000, or 0 to let training choose");
+            "continuous_keypoints: 1 is not between 2 and 1000000, or auto");
   EXPECT_EQ(error_of_options({.tree_leaves = 1}),
-            "tree_leaves: 1 is not between 2 and 256, or 0 to let training choose");
+            "tree_leaves: 1 is not between 2 and 256, or auto");
   EXPECT_EQ(error_of_options({.adam_epsilon = 1e-30}),
-            "adam_epsilon: 1e-30 is not between 1e-20 and 1, or 0 to let training choose");
+            "adam_epsilon: 1e-30 is not between 1e-20 and 1, or auto");
 }
 
 TEST(Validate, RefusesNegativeNumbersUnlessTheyAreTheDocumentedOneThatChooses) {
@@ -181,7 +204,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadJson{R"({"epochs": "ten"})",
                 R"(config.json: 'epochs': wanted a whole number, found "ten")"},
         BadJson{R"({"epochs": 1.5})", "config.json: 'epochs': wanted a whole number, found 1.5"},
-        BadJson{R"({"epochs": null})", "config.json: 'epochs': wanted a whole number, found null"},
+        BadJson{R"({"patience": null})",
+                "config.json: 'patience': wanted a whole number, found null"},
         BadJson{R"({"epochs": true})", "config.json: 'epochs': wanted a whole number, found true"},
         BadJson{R"({"epochs": 3000000000})",
                 "config.json: 'epochs': wanted a whole number from -2147483648 to 2147483647, "
@@ -195,10 +219,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadJson{R"({"learning_rate": "0.1"})",
                 R"(config.json: 'learning_rate': wanted a number, found "0.1")"},
         BadJson{R"({"schedule": "cos"})",
-                "config.json: 'schedule': wanted one of automatic, averaged, cosine, constant, "
+                "config.json: 'schedule': wanted one of auto, averaged, cosine, constant, "
                 "found 'cos'"},
         BadJson{R"({"schedule": 1})",
-                "config.json: 'schedule': wanted one of automatic, averaged, cosine, constant, "
+                "config.json: 'schedule': wanted one of auto, averaged, cosine, constant, "
                 "found 1"},
         BadJson{R"({"label": 7})", "config.json: 'label': wanted a string, found 7"},
         BadJson{R"({"increasing": ["a", 1]})",

@@ -103,7 +103,7 @@ int epochs_to_wait(int improved, const TrainOptions& options, std::int64_t steps
 int expected_epochs(int improved, const TrainOptions& options, std::int64_t steps_per_epoch) {
   const int usual = kUsualLength * options.epochs / kLongestTraining;
   const int end = improved + epochs_to_wait(improved, options, steps_per_epoch);
-  return std::min(options.epochs, std::max(usual, end));
+  return std::min(options.epochs.value(), std::max(usual, end));
 }
 
 bool is_evaluated(int epoch, int improved, const TrainOptions& options,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thresholds of training, each with its reason. What a caller leaves open is read from here, so
-// this file and policy.cc are the whole answer to "why did train choose that?".
+// this file and policy.cc are the whole answer to "why did train choose that?". The questions are
+// asked in this order: size of the network, its steps, pairs of features, members, trees, mixing
+// weight.
 //
 // Averaged training (schedule `averaged`) replaces trial trainings of other lengths: one run keeps
 // weight averages, evaluates them now and then, and stops when the validation metric stops
@@ -94,6 +96,25 @@ int expected_epochs(int improved, const TrainOptions& options, std::int64_t step
 /// model that predicts the same for all rows.
 bool has_improved(double metric, double before, double constant, bool larger_is_better);
 
+// Pairs of features (train/interaction_search.h).
+
+inline constexpr std::size_t kPairMinRows = 1000;    // fewer rows show no pair clearly
+inline constexpr std::size_t kPairMaxRows = 30'000;  // a sample of more rows
+// Of more columns, those that improve the loss most alone.
+inline constexpr std::size_t kPairMaxColumns = 40;
+inline constexpr std::size_t kMaxPairs = 4;
+inline constexpr std::size_t kPairFolds = 3;
+inline constexpr double kPairMinErrors = 4;     // the least improvement, in standard errors
+inline constexpr double kPairMinShare = 0.015;  // and of the out-of-fold deviance
+// Of the rows: the table of one is fitted on the others.
+inline constexpr std::size_t kPairParts = 10;
+inline constexpr double kPairShrinkage = 5;       // rows that draw a cell to 0
+inline constexpr int kPairScreenBins = 32;        // per feature, where all pairs are compared
+inline constexpr int kPairBins[] = {16, 32, 64};  // per feature, of a pair that becomes a category
+inline constexpr int kPairVertices = 16;          // per feature, of a pair that becomes a grid
+inline constexpr double kPairFinerBins = 1.03;    // times the improvement of fewer bins
+inline constexpr std::size_t kPairMaxFitted = 1'000'000;  // rows from which bins are made
+
 // Members.
 
 /// Networks of a preset that asks the data. `rotates`: each holds out other rows.
@@ -107,8 +128,8 @@ int forests_beside(int networks, std::size_t rows, bool rotates);
 inline constexpr int kMaxTrees = 1000;
 /// About as many trees as a forest has when it ends, and the time that a tree takes for a row, in
 /// units of the time that a network takes for a row. The estimate of the time left needs both.
-inline constexpr int kUsualTrees = 150;
-inline constexpr double kRowsOfATree = 0.02;
+inline constexpr int kUsualTrees = 100;
+inline constexpr double kRowsOfATree = 0.07;
 /// Beside networks large steps cost nothing: the mixture has fewer than .1 % of loss to gain from
 /// .05, for three times as many trees.
 inline constexpr double kTreeRate = 0.15;

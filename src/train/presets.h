@@ -23,8 +23,8 @@ struct Recipe {
   double adam_epsilon = 1e-3;
   double calibrator_hessian = 0.005;  // with few rows, which want straight curves; else 0
   int ensemble = 5;                   // with very few rows; else 1
-  double rate = 0;                    // of learning; 0: what suits the number of rows
-  int epochs = 0;                     // 0: what suits the number of rows
+  std::optional<double> rate = {};    // of learning; empty: what suits the number of rows
+  std::optional<int> epochs = {};     // empty: what suits the number of rows
   bool asks_the_data = false;         // for pairs of columns, trees, and when to stop
 };
 

@@ -152,11 +152,11 @@ KeypointPlan keypoint_plan(const SettledOptions& options, const Architecture& ar
 // are worth.
 void settle_trees(const TrainOptions& options, Problem& p) {
   const std::string why_not = TreeLearner().obstacle(p);
-  if (options.trees > 0 && !why_not.empty())
+  if (options.trees.value_or(0) > 0 && !why_not.empty())
     throw Error(ErrorKind::argument,
-                fmt::format("trees: {}: {}; set trees to 0", options.trees, why_not));
-  p.open.mixing_weight = options.tree_share < 0 && p.valid.num_rows > 0;
-  if (options.trees < 0 && why_not.empty() && p.valid.num_rows > 0 &&
+                fmt::format("trees: {}: {}; set trees to 0", options.trees.value(), why_not));
+  p.open.mixing_weight = options.tree_share.is_open() && p.valid.num_rows > 0;
+  if (options.trees.is_open() && why_not.empty() && p.valid.num_rows > 0 &&
       asks_the_data(options.architecture)) {
     TrainOptions settled = *p.options;
     settled.trees = kMaxTrees;

@@ -245,7 +245,7 @@ std::int64_t Trainer::expected_rows() const {
   if (is_over()) return rows_done();
   const int epochs = stops_by_itself()
                          ? expected_epochs(state_.improved, *options_, batches_.steps_per_epoch())
-                         : options_->epochs;
+                         : options_->epochs.value();
   return batches_.num_rows() * std::max(epochs, state_.epochs_done + 1);
 }
 

@@ -54,7 +54,7 @@ std::string TreeLearner::obstacle(const Problem& p) const {
 }
 
 std::int64_t TreeLearner::cost(const Problem& p) const {
-  return rows_of(std::min(p.options->trees, kUsualTrees), p);
+  return rows_of(std::min(p.options->trees.value(), kUsualTrees), p);
 }
 
 std::optional<Member> TreeLearner::fit(const Problem& p, const Fit& fit) const {
@@ -70,10 +70,11 @@ std::optional<Member> TreeLearner::fit(const Problem& p, const Fit& fit) const {
       put_trees(state, grown);
       fit.keep_state(std::move(state));
     }
-    fit.report({.rows_done = rows_of(trees, p),
-                .rows_total = rows_of(std::max(trees, std::min(options.trees, kUsualTrees)), p),
-                .last = {.member = fit.number},
-                .trees = trees});
+    fit.report(
+        {.rows_done = rows_of(trees, p),
+         .rows_total = rows_of(std::max(trees, std::min(options.trees.value(), kUsualTrees)), p),
+         .last = {.member = fit.number},
+         .trees = trees});
     return !fit.team->stop_requested();
   };
   const Forest forest = grow_forest(

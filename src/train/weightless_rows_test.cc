@@ -54,7 +54,7 @@ std::vector<Kind> all_kinds() {
     kind.options.weight = "weight";
     kind.options.architecture = "cal(6) lin(4) lin(1)";
     if (kind.name == "classes") kind.options.architecture = "cal(6) lin(4) lin";
-    kind.options.trees = std::max(0, kind.options.trees);  // only where it says so
+    kind.options.trees = kind.options.trees.value_or(0);  // only where it says so
     kind.options.epochs = 2;
     kind.options.batch_size = 512;
     kind.options.threads = 1;
