@@ -12,14 +12,14 @@
 namespace espalier {
 namespace {
 
-struct Flags {
+struct EvaluateFlags {
   std::string model;
   std::string table;
   CsvOptions csv;
   bool json = false;
 };
 
-int run(const Flags& flags) {
+int run_evaluate(const EvaluateFlags& flags) {
   check_table_flags(flags.csv);
   check_files({.inputs = {{"the model", flags.model}}, .datasets = {{"the data", flags.table}}});
   const Model model = Model::load(flags.model);
@@ -48,13 +48,13 @@ int run(const Flags& flags) {
 }  // namespace
 
 Run define_evaluate(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<EvaluateFlags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
   app.add_option("DATA", flags->table, "a CSV file with labels, or - for standard input")
       ->required();
   app.add_flag("--json", flags->json, "print one JSON object");
   add_table_flags(app, flags->csv);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_evaluate(*flags); };
 }
 
 }  // namespace espalier

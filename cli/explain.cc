@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "baseline.h"
@@ -20,10 +19,9 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 10'000;  // rows in memory at a time
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::size_t kRowsAtOnce = 10'000;  // whose shares are held in memory
 
-struct Flags {
+struct ExplainFlags {
   std::string model;
   std::string table;
   std::string output = "-";
@@ -95,7 +93,7 @@ std::vector<std::string> read_sentences(const Model& model, const std::string& p
   return sentences;
 }
 
-Answer answer_of(const Flags& flags, const Explanation& why, std::size_t row) {
+Answer answer_of(const ExplainFlags& flags, const Explanation& why, std::size_t row) {
   Answer answer{
       .output = why.outputs[row], .score = why.scores[row], .baseline = why.baselines[row]};
   const auto top = static_cast<std::size_t>(flags.top);
@@ -117,7 +115,7 @@ Answer answer_of(const Flags& flags, const Explanation& why, std::size_t row) {
   return answer;
 }
 
-std::vector<Answer> answers_of(const Flags& flags, const Predictor& predictor,
+std::vector<Answer> answers_of(const ExplainFlags& flags, const Predictor& predictor,
                                std::span<const float> rows, const std::vector<float>& baseline) {
   const std::size_t width = predictor.num_cells(), count = rows.size() / width;
   std::vector<Answer> answers;
@@ -152,7 +150,7 @@ Column words(std::string name, std::vector<std::string> list, const std::vector<
 }
 
 // The columns after the kept ones: score, baseline, reasons with Shapley values, rest and error.
-std::vector<Column> answer_columns(const Flags& flags, const Label& label,
+std::vector<Column> answer_columns(const ExplainFlags& flags, const Label& label,
                                    const std::vector<std::string>& sentences,
                                    const std::vector<Answer>& answers) {
   std::vector<Column> columns;
@@ -169,7 +167,7 @@ std::vector<Column> answer_columns(const Flags& flags, const Label& label,
                                            : kMissingCode;
         }));
     columns.push_back(numbers(fmt::format("share_{}", i + 1), answers, [i](const Answer& answer) {
-      return i < answer.reasons.size() ? answer.reasons[i].share : kNan;
+      return i < answer.reasons.size() ? answer.reasons[i].share : NAN;
     }));
   }
   columns.push_back(numbers("rest", answers, [](const Answer& a) { return a.rest; }));
@@ -200,7 +198,7 @@ Json answer_json(const Model& model, const Answer& answer, const float* row,
 }
 
 // Columns of the result must not have the names of kept columns.
-void check_kept(const Flags& flags, const Label& label) {
+void check_kept(const ExplainFlags& flags, const Label& label) {
   std::vector<std::string> names;
   for (const Column& column : answer_columns(flags, label, {}, {})) names.push_back(column.name);
   for (const std::string& name : flags.keep) {
@@ -213,7 +211,7 @@ void check_kept(const Flags& flags, const Label& label) {
 }
 
 // Exposures do not change scores, so their column is not read.
-Table read_rows(const Flags& flags, const Model& model) {
+Table read_rows(const ExplainFlags& flags, const Model& model) {
   CsvOptions csv = model.csv_options(flags.csv, Reading::features);
   csv.threads = flags.options.threads;
   for (const std::string& name : flags.keep) {
@@ -225,14 +223,14 @@ Table read_rows(const Flags& flags, const Model& model) {
   return table;
 }
 
-void check_output(const Flags& flags, const Label& label) {
+void check_output(const ExplainFlags& flags, const Label& label) {
   const std::vector<std::string> names = output_names(label);
   if (flags.options.output.empty() || std::ranges::find(names, flags.options.output) != names.end())
     return;
   throw bad_value("--of", flags.options.output, fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
-int run(const Flags& flags) {
+int run_explain(const ExplainFlags& flags) {
   check_table_flags(flags.csv);
   check_files({.outputs = {{"-o", flags.output}},
                .inputs = {{"the model", flags.model}},
@@ -283,7 +281,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 Run define_explain(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ExplainFlags>();
   ExplainOptions& options = flags->options;
   app.add_option("MODEL", flags->model, "a model file")->required();
   app.add_option("DATA", flags->table, "a CSV file, or - for standard input")->required();
@@ -320,7 +318,7 @@ Run define_explain(CLI::App& app) {
                "print one JSON object with all Shapley values; a file of -o is still a CSV");
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, options.threads);
   add_table_flags(app, flags->csv);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_explain(*flags); };
 }
 
 }  // namespace espalier

@@ -20,7 +20,7 @@ struct Words<ExportFormat> {
 
 namespace {
 
-struct Flags {
+struct ExportFlags {
   std::string model;
   ExportFormat format = ExportFormat::header;
   std::string output;
@@ -38,7 +38,7 @@ Json json_of(const Model& model, const ExportedHeader& header) {
           {"fields", std::move(fields)}};
 }
 
-void write_header(const Flags& flags) {
+void write_header(const ExportFlags& flags) {
   check_files(
       {.outputs = {{"-o", flags.output}, {"the file of its numbers", numbers_path(flags.output)}},
        .inputs = {{"the model", flags.model}}});
@@ -52,7 +52,7 @@ void write_header(const Flags& flags) {
   }
 }
 
-void write_onnx(const Flags& flags) {
+void write_onnx(const ExportFlags& flags) {
   if (!flags.header.name_space.empty())
     throw Error(ErrorKind::argument, "--namespace: an ONNX file has none; wanted with --to header");
   check_files({.outputs = {{"-o", flags.output}}, .inputs = {{"the model", flags.model}}});
@@ -69,7 +69,7 @@ void write_onnx(const Flags& flags) {
   }
 }
 
-int run(const Flags& flags) {
+int run_export(const ExportFlags& flags) {
   if (flags.output == "-")
     throw Error(ErrorKind::argument, "--output: '-' is no file; an export may take two");
   switch (flags.format) {
@@ -86,7 +86,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 Run define_export(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ExportFlags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
   add_required_field(
       app,
@@ -97,7 +97,7 @@ Run define_export(CLI::App& app) {
                  "the namespace of the header (default: the file name and _model)");
   app.add_flag("--json", flags->json,
                "print the files and the inputs or outputs as one JSON object");
-  return [flags] { return run(*flags); };
+  return [flags] { return run_export(*flags); };
 }
 
 }  // namespace espalier

@@ -16,7 +16,7 @@
 namespace espalier {
 namespace {
 
-struct Flags {
+struct ImportanceFlags {
   std::string model;
   std::string table;
   std::string baseline;
@@ -72,7 +72,7 @@ Json json_of(const Importance& importance) {
           {"columns", std::move(columns)}};
 }
 
-int run(Flags flags) {
+int run_importance(ImportanceFlags flags) {
   check_table_flags(flags.csv);
   check_files(
       {.inputs = {{"the model", flags.model}},
@@ -101,7 +101,7 @@ int run(Flags flags) {
 }  // namespace
 
 Run define_importance(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ImportanceFlags>();
   ImportanceOptions& options = flags->options;
   app.add_option("MODEL", flags->model, "a model file")->required();
   app.add_option("DATA", flags->table, "a CSV file with labels, or - for standard input")
@@ -123,7 +123,7 @@ Run define_importance(CLI::App& app) {
   app.add_flag("--json", flags->json, "print one JSON object");
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, options.threads);
   add_table_flags(app, flags->csv);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_importance(*flags); };
 }
 
 }  // namespace espalier

@@ -10,12 +10,12 @@
 namespace espalier {
 namespace {
 
-struct Flags {
+struct InspectFlags {
   std::string model;
   bool json = false;
 };
 
-int run(const Flags& flags) {
+int run_inspect(const InspectFlags& flags) {
   check_files({.inputs = {{"the model", flags.model}}});
   const Model model = Model::load(flags.model);
   print(flags.json ? inspect_json(model) + "\n" : inspect_text(model));
@@ -25,10 +25,10 @@ int run(const Flags& flags) {
 }  // namespace
 
 Run define_inspect(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<InspectFlags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
   app.add_flag("--json", flags->json, "print one JSON object with every number");
-  return [flags] { return run(*flags); };
+  return [flags] { return run_inspect(*flags); };
 }
 
 }  // namespace espalier

@@ -14,7 +14,7 @@
 namespace espalier {
 namespace {
 
-struct Flags {
+struct PredictFlags {
   std::string model;
   std::string table;
   std::string output = "-";
@@ -29,7 +29,7 @@ struct Flags {
 };
 
 // Columns of the result must have distinct names.
-void check_kept(const Flags& flags, const Model& model) {
+void check_kept(const PredictFlags& flags, const Model& model) {
   std::vector<std::string> added;
   for (const Column& column : output_table(model.schema().label, {}, flags.kind()).columns)
     added.push_back(column.name);
@@ -47,7 +47,7 @@ void check_kept(const Flags& flags, const Model& model) {
 
 // Kept columns are printed unchanged: columns that the model does not read are read as text, and
 // its numeric columns keep their text too.
-CsvOptions reading(const Flags& flags, const Model& model) {
+CsvOptions reading(const PredictFlags& flags, const Model& model) {
   CsvOptions csv = model.csv_options(flags.csv, flags.rate ? Reading::features : Reading::rows);
   csv.threads = flags.threads;
   for (const std::string& name : flags.keep) {
@@ -58,7 +58,7 @@ CsvOptions reading(const Flags& flags, const Model& model) {
 }
 
 // Data without the required exposure column is an error, not a request for rates.
-std::vector<float> predict(const Flags& flags, const Model& model, const Table& table) {
+std::vector<float> predict(const PredictFlags& flags, const Model& model, const Table& table) {
   const auto exposure = model.schema().beside.find(Role::exposure);
   if (!flags.rate && exposure != model.schema().beside.end() &&
       table.find(exposure->second) == nullptr) {
@@ -70,7 +70,7 @@ std::vector<float> predict(const Flags& flags, const Model& model, const Table& 
 }
 
 // Kept columns, then predictions.
-Table answer(const Flags& flags, const Model& model, const Table& table) {
+Table answer(const PredictFlags& flags, const Model& model, const Table& table) {
   Table out;
   out.num_rows = table.num_rows;
   for (const std::string& name : flags.keep) out.columns.push_back(kept_column(table, name));
@@ -84,7 +84,7 @@ void warn(const std::vector<std::string>& warnings) {
 }
 
 // Some rows at a time, so that memory does not grow with the data.
-void stream(const Flags& flags, const Model& model) {
+void stream(const PredictFlags& flags, const Model& model) {
   CsvPieces pieces(flags.table, reading(flags, model));
   TableWarnings warnings(model);
   std::string name;
@@ -100,7 +100,7 @@ void stream(const Flags& flags, const Model& model) {
   warn(warnings.list(name));
 }
 
-Json to_json(const Flags& flags, const Table& out) {
+Json to_json(const PredictFlags& flags, const Table& out) {
   const std::size_t first = flags.keep.size();
   Json kept, predicted;
   for (std::size_t i = 0; i < out.columns.size(); ++i) {
@@ -119,7 +119,7 @@ Json to_json(const Flags& flags, const Table& out) {
   return json;
 }
 
-int run(const Flags& flags) {
+int run_predict(const PredictFlags& flags) {
   check_table_flags(flags.csv);
   check_files({.outputs = {{"-o", flags.output}},
                .inputs = {{"the model", flags.model}},
@@ -144,7 +144,7 @@ int run(const Flags& flags) {
 }  // namespace
 
 Run define_predict(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<PredictFlags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
   app.add_option("DATA", flags->table,
                  "a CSV file, a folder or 'pattern*.csv' of several files, or - for standard input")
@@ -158,7 +158,7 @@ Run define_predict(CLI::App& app) {
   app.add_flag("--json", flags->json, "print one JSON object; a file of -o is still a CSV");
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, flags->threads);
   add_table_flags(app, flags->csv);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_predict(*flags); };
 }
 
 }  // namespace espalier

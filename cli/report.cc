@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-struct Flags {
+struct ReportFlags {
   std::string model;
   std::string table;
   std::string output;
@@ -23,7 +23,7 @@ struct Flags {
 };
 
 // The data may lack the label, and then also the weight.
-CsvOptions reading(const Flags& flags, const Model& model) {
+CsvOptions reading(const ReportFlags& flags, const Model& model) {
   const Schema& schema = model.schema();
   CsvOptions csv = model.csv_options(flags.csv, Reading::labelled);
   csv.threads = flags.options.threads;
@@ -34,7 +34,7 @@ CsvOptions reading(const Flags& flags, const Model& model) {
   return csv;
 }
 
-int run(Flags flags) {
+int run_report(ReportFlags flags) {
   check_table_flags(flags.csv);
   check_files({.outputs = {{"-o", flags.output}},
                .inputs = {{"the model", flags.model}},
@@ -68,7 +68,7 @@ int run(Flags flags) {
 }  // namespace
 
 Run define_report(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ReportFlags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
   app.add_option("DATA", flags->table,
                  "a CSV file with labels that training has not seen, or - for standard input")
@@ -85,7 +85,7 @@ Run define_report(CLI::App& app) {
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, flags->options.threads);
   app.add_flag("--json", flags->json, "print a summary of the page as one JSON object");
   add_table_flags(app, flags->csv);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_report(*flags); };
 }
 
 }  // namespace espalier

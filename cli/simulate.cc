@@ -10,7 +10,7 @@
 namespace espalier {
 namespace {
 
-struct Flags {
+struct SimulateFlags {
   SimulateOptions options;
   std::string output = "-";
   bool json = false;
@@ -18,13 +18,13 @@ struct Flags {
 
 constexpr std::size_t kRowsOfAPiece = 1 << 16;
 
-void write(const Flags& flags) {
+void write(const SimulateFlags& flags) {
   SimulatedPieces pieces(flags.options);
   write_pieces([&](Table& piece) { return pieces.next(kRowsOfAPiece, piece); }, flags.output, 0);
 }
 
 // With a file, the object only describes it; otherwise it contains the data.
-Json to_json(const Flags& flags) {
+Json to_json(const SimulateFlags& flags) {
   Json json = {{"rows", flags.options.rows}};
   if (flags.output != "-") json["output"] = flags.output;
   SimulateOptions shown = flags.options;
@@ -39,7 +39,7 @@ Json to_json(const Flags& flags) {
   return json;
 }
 
-int run(const Flags& flags) {
+int run_simulate(const SimulateFlags& flags) {
   check_files({.outputs = {{"-o", flags.output}}});
   if (flags.output != "-" || !flags.json) write(flags);
   if (flags.json) print_json_line(to_json(flags));
@@ -49,13 +49,13 @@ int run(const Flags& flags) {
 }  // namespace
 
 Run define_simulate(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<SimulateFlags>();
   app.add_option("-o,--output", flags->output, "the file to write (default -, standard output)")
       ->type_name("FILE");
   app.add_flag("--json", flags->json,
                "print one JSON object: the data, or with -o a description of the file");
   add_fields(app, flags->options, "Data");
-  return [flags] { return run(*flags); };
+  return [flags] { return run_simulate(*flags); };
 }
 
 }  // namespace espalier

@@ -14,13 +14,13 @@
 namespace espalier {
 namespace {
 
-struct Flags {
+struct TrainFlags {
   TrainingFlags training;
   TrainControl control;  // set by flags
   DiskFlags disk;
 };
 
-TrainResult train_with_progress(const Flags& flags, TrainingTables& tables, ProgressBar& bar,
+TrainResult train_with_progress(const TrainFlags& flags, TrainingTables& tables, ProgressBar& bar,
                                 StopOnSignal& stop) {
   TrainControl control = flags.control;
   if (!flags.training.valid.empty()) control.valid = &tables.valid;
@@ -36,7 +36,7 @@ TrainResult train_with_progress(const Flags& flags, TrainingTables& tables, Prog
 }
 
 // The files written besides the model. A checkpoint folder that does not exist yet has no file.
-CommandFiles files_of(const Flags& flags) {
+CommandFiles files_of(const TrainFlags& flags) {
   const std::string& checkpoint = flags.control.checkpoint;
   CommandFiles files{.folders = {{"--cache", flags.disk.cache}, {"--checkpoint", checkpoint}}};
   std::error_code ignored;
@@ -45,7 +45,7 @@ CommandFiles files_of(const Flags& flags) {
   return files;
 }
 
-int run(Flags& flags) {
+int run_train(TrainFlags& flags) {
   TrainingFlags& training = flags.training;
   const std::string& checkpoint = flags.control.checkpoint;
   settle_training_flags(training, files_of(flags));
@@ -90,11 +90,11 @@ void add_checkpoint_flags(CLI::App& app, TrainControl& control) {
 }  // namespace
 
 Run define_train(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TrainFlags>();
   add_training_flags(app, flags->training, "each evaluated epoch");
   add_checkpoint_flags(app, flags->control);
   add_disk_flags(app, flags->disk);
-  return [flags] { return run(*flags); };
+  return [flags] { return run_train(*flags); };
 }
 
 }  // namespace espalier

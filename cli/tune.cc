@@ -19,7 +19,7 @@ using Strings = std::vector<std::string>;
 
 constexpr std::size_t kShown = 5;  // trials of a leaderboard, without the defaults
 
-struct Flags {
+struct TuneFlags {
   TrainingFlags training;
   TuneOptions tune;
   std::string results;
@@ -100,7 +100,7 @@ class Board {
   StatusLine line_;
 };
 
-TuneResult tune_with_progress(const Flags& flags, const TrainingTables& tables, Board& board,
+TuneResult tune_with_progress(const TuneFlags& flags, const TrainingTables& tables, Board& board,
                               StopOnSignal& stop) {
   ProgressBar bar(flags.training.talk());
   TuneControl control{.valid = flags.training.valid.empty() ? nullptr : &tables.valid,
@@ -176,7 +176,7 @@ Strings joined_in_brackets(const Strings& parts) {
   return joined;
 }
 
-int run(Flags& flags) {
+int run_tune(TuneFlags& flags) {
   TrainingFlags& training = flags.training;
   if (flags.results == "-")
     throw Error(ErrorKind::argument, "--results: standard output cannot be read back, name a file");
@@ -206,14 +206,14 @@ int run(Flags& flags) {
 }  // namespace
 
 Run define_tune(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TuneFlags>();
   app.add_option("--results", flags->results,
                  "a file with one JSON line per finished run; an interrupted search continues from "
                  "it")
       ->type_name("FILE");
   add_training_flags(app, flags->training, "each finished run");
   add_fields(app, flags->tune, "Search");
-  return [flags] { return run(*flags); };
+  return [flags] { return run_tune(*flags); };
 }
 
 }  // namespace espalier

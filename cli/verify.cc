@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-struct Flags {
+struct VerifyFlags {
   std::string model;
   VerifyOptions options = {.pairs = 100'000};
   bool json = false;
@@ -55,7 +55,7 @@ std::string proof_text(const Certificate& proof) {
   return text + verdict(proof);
 }
 
-int run(Flags flags) {
+int run_verify(VerifyFlags flags) {
   check_files({.inputs = {{"the model", flags.model}}});
   if (flags.options.pairs == 0)
     warn_of_idle_flags({{"--seed", flags.options.seed != VerifyOptions().seed}}, "--pairs is 0");
@@ -83,7 +83,7 @@ int run(Flags flags) {
 }  // namespace
 
 Run define_verify(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<VerifyFlags>();
   app.add_option("MODEL", flags->model, "a model file")->required();
   add_field(
       app,
@@ -92,7 +92,7 @@ Run define_verify(CLI::App& app) {
   add_field(app, Field{"seed", "the random seed of the pairs"}, flags->options.seed);
   add_field(app, Field{"threads", "0 uses all cores", 0, 1024}, flags->options.threads);
   app.add_flag("--json", flags->json, "print the certificate as one JSON object");
-  return [flags] { return run(*flags); };
+  return [flags] { return run_verify(*flags); };
 }
 
 }  // namespace espalier

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxSampled = 200'000;  // rows that decide where bins end
 constexpr std::size_t kRowsOfABlock = 512;    // gathered together, a cache line for many columns
-constexpr std::size_t kRowsOfATask = 16 * kRowsOfABlock;
+constexpr std::size_t kBinRowsPerTask = 16 * kRowsOfABlock;
 constexpr std::size_t kColumnsOfASample = 8;  // at most, gathered together
 
 // Sorts floats that are not negative: their bits are in the same order.
@@ -179,7 +179,7 @@ BinnedRows::BinnedRows(std::span<const ColumnBins> columns, const Dataset& data,
       num_columns_(columns.size()),
       bins_(num_columns_ * num_rows_) {
   const std::size_t levels = label.num_levels();
-  pool.run_ranges(data.num_rows, kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+  pool.run_ranges(data.num_rows, kBinRowsPerTask, [&](std::size_t begin, std::size_t end) {
     visit_blocks(columns, data, begin, end,
                  [&](std::size_t c, std::size_t first, std::span<const float> values,
                      const std::uint8_t* bins) {

@@ -14,7 +14,6 @@ namespace espalier {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // Where a threshold divides what lies between two rows: near the middle, but where values with few
 // digits do not lie, which would be on either side by a rounding.
@@ -90,7 +89,7 @@ class Converter {
     if (between >= high) between = low;  // neighboring floats
     answer.split.threshold = threshold_above(feature, between);
     const bool missing_right =
-        feature.learns_missing ? split.right[0] == 1 : encode_number(feature, kNan) > between;
+        feature.learns_missing ? split.right[0] == 1 : encode_number(feature, NAN) > between;
     answer.swapped = feature.monotonicity == Monotonicity::decreasing;
     answer.split.missing_right = missing_right != answer.swapped;
     return answer;

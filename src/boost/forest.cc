@@ -16,8 +16,8 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kRowsOfATask = 8192;
-static_assert(kRowsOfATask % kLossBlock == 0 && kRowsOfATask <= kMaxRowsAtOnce);
+constexpr std::size_t kLossRowsPerTask = 8192;
+static_assert(kLossRowsPerTask % kLossBlock == 0 && kLossRowsPerTask <= kMaxRowsAtOnce);
 constexpr std::size_t kCandidatesOfTen = 8;  // columns that a tree may split on
 constexpr double kPatience = 5;              // trees without a lower loss, times their rate
 constexpr double kL2 = 8;
@@ -148,7 +148,7 @@ class ForestGrower {
       round();
     }
     const std::span<float> sums = train_.of(fades(tree));
-    in_.pool->run_ranges(train_.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+    in_.pool->run_ranges(train_.size(), kLossRowsPerTask, [&](std::size_t begin, std::size_t end) {
       train_.fade(begin, end, kept());
       add_values(tree, train_bins_, begin, sums.subspan(begin, end - begin));
     });
@@ -157,17 +157,17 @@ class ForestGrower {
 
   // At the sums of the trees so far, which fade first.
   void find_gradients() {
-    const std::size_t num_tasks = (train_.size() + kRowsOfATask - 1) / kRowsOfATask;
+    const std::size_t num_tasks = (train_.size() + kLossRowsPerTask - 1) / kLossRowsPerTask;
     largest_gradients_.resize(num_tasks);
     largest_hessians_.resize(num_tasks);
-    in_.pool->run_ranges(train_.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+    in_.pool->run_ranges(train_.size(), kLossRowsPerTask, [&](std::size_t begin, std::size_t end) {
       float *const gradients = gradients_.data() + begin, *const hessians =
                                                               hessians_.data() + begin;
       train_.fade(begin, end, kept());
       train_losses_.gradients(train_, begin, end, gradients, hessians);
       if (!residuals_.empty())
         train_losses_.residuals(train_, begin, end, residuals_.data() + begin);
-      const std::size_t task = begin / kRowsOfATask;
+      const std::size_t task = begin / kLossRowsPerTask;
       largest_gradients_[task] = largest_magnitude({gradients, end - begin});
       largest_hessians_[task] = largest_magnitude({hessians, end - begin});
     });
@@ -178,7 +178,7 @@ class ForestGrower {
     LeafScore score{.gradient_unit = unit_for(largest_magnitude(largest_gradients_)),
                     .hessian_unit = unit_for(largest_magnitude(largest_hessians_))};
     if (!std::isfinite(score.gradient_unit) || !std::isfinite(score.hessian_unit)) return score;
-    in_.pool->run_ranges(train_.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+    in_.pool->run_ranges(train_.size(), kLossRowsPerTask, [&](std::size_t begin, std::size_t end) {
       round_gradients(std::span(gradients_).subspan(begin, end - begin),
                       std::span(hessians_).subspan(begin, end - begin), score.gradient_unit,
                       score.hessian_unit, rounded_.data() + begin);
@@ -205,16 +205,16 @@ class ForestGrower {
   // What has been added so far fades first.
   void add_to_valid(const Tree& tree) {
     const std::span<float> sums = valid_.of(fades(tree));
-    in_.pool->run_ranges(valid_.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+    in_.pool->run_ranges(valid_.size(), kLossRowsPerTask, [&](std::size_t begin, std::size_t end) {
       valid_.fade(begin, end, kept());
       add_values(tree, valid_bins_, begin, sums.subspan(begin, end - begin));
     });
   }
 
   double valid_loss() const {
-    std::vector<double> losses((valid_.size() + kRowsOfATask - 1) / kRowsOfATask);
-    in_.pool->run_ranges(valid_.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
-      losses[begin / kRowsOfATask] = valid_losses_.loss(valid_, begin, end);
+    std::vector<double> losses((valid_.size() + kLossRowsPerTask - 1) / kLossRowsPerTask);
+    in_.pool->run_ranges(valid_.size(), kLossRowsPerTask, [&](std::size_t begin, std::size_t end) {
+      losses[begin / kLossRowsPerTask] = valid_losses_.loss(valid_, begin, end);
     });
     return std::accumulate(losses.begin(), losses.end(), 0.0);
   }

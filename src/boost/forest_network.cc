@@ -11,7 +11,7 @@ namespace {
 
 // Where a question cuts what lies between two rows: near the middle, but where cells with few
 // digits do not lie, which would be on either side by a rounding.
-constexpr float kBetween = 0.5147f;
+constexpr float kCut = 0.5147f;
 
 // What a calibrator makes of its column.
 struct Reading {
@@ -44,7 +44,7 @@ Question question_of(const TreeSplit& split, const ColumnBins& column, const Wir
   } else {
     for (int k = 0; k < wire.keypoints; ++k) table.push_back(static_cast<float>(k) / last);
     const float low = column.largest[right - 1] / last, high = column.least[right] / last;
-    question.above = low + (high - low) * kBetween;
+    question.above = low + (high - low) * kCut;
   }
   if (wire.learns_missing) table.push_back(missing);
   return question;

@@ -11,7 +11,7 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kBinsOfATask = 1024;  // that are searched, at least
-constexpr std::size_t kRowsOfATask = 16384;
+constexpr std::size_t kValueRowsPerTask = 16384;
 
 // A value at which the sum of the quantile losses of some rows is least. The gradient there is the
 // weight of the rows below it, less the sum of the weights times the quantiles.
@@ -232,7 +232,7 @@ double TreeGrower::step_of(const Leaf& leaf) const {
 
 // Leaves in reading order are in the order of their rows in the partition.
 void TreeGrower::add_values(const Tree& tree, std::span<float> sums) const {
-  pool_.run_ranges(sums.size(), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+  pool_.run_ranges(sums.size(), kValueRowsPerTask, [&](std::size_t begin, std::size_t end) {
     const auto next = std::ranges::upper_bound(leaf_begins_, begin);
     for (auto leaf = static_cast<std::size_t>(next - leaf_begins_.begin()) - 1; begin < end;
          ++leaf) {

@@ -3,13 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 namespace espalier {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // What a check found: counts and the places of the culprits.
 struct Found {
@@ -31,7 +29,7 @@ Found found_by(const F& run) {
 using Places = std::vector<std::pair<std::size_t, std::size_t>>;
 
 TEST(Check, FindsInfinities) {
-  const std::vector<float> values = {0, kInfinity, -kInfinity, std::numeric_limits<float>::max()};
+  const std::vector<float> values = {0, INFINITY, -INFINITY, std::numeric_limits<float>::max()};
   const Found found = found_by([&](auto visit) { return check_finite(values, visit); });
   EXPECT_EQ(found.check.inequalities, 4u);
   EXPECT_EQ(found.places, (Places{{1, 1}, {2, 2}}));
@@ -48,7 +46,7 @@ TEST(Check, AddsUp) {
 TEST(Check, FindsNothingInEmptySpans) { EXPECT_EQ(check_finite({}).inequalities, 0u); }
 
 TEST(Check, CountsNanAsNotFinite) {
-  EXPECT_EQ(check_finite(std::vector<float>{0, kNan, 1}).violations, 1u);
+  EXPECT_EQ(check_finite(std::vector<float>{0, NAN, 1}).violations, 1u);
 }
 
 }  // namespace

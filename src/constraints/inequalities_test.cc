@@ -17,16 +17,15 @@
 namespace espalier {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 using Places = std::vector<std::pair<std::size_t, std::size_t>>;
 
-struct Found {
+struct FoundIn {
   Check check;
   Places places;
 };
 
-Found found_in(const std::vector<float>& values, const InequalityList& list) {
-  Found found;
+FoundIn found_in(const std::vector<float>& values, const InequalityList& list) {
+  FoundIn found;
   found.check = check_inequalities(values, list, [&](const Culprit& culprit) {
     EXPECT_FALSE(culprit.low <= culprit.high);
     found.places.emplace_back(culprit.i, culprit.j);
@@ -35,26 +34,26 @@ Found found_in(const std::vector<float>& values, const InequalityList& list) {
   return found;
 }
 
-Found found_in(const std::vector<float>& values, const std::vector<Rise>& rises) {
+FoundIn found_in(const std::vector<float>& values, const std::vector<Rise>& rises) {
   return found_in(values, InequalityList{.bounds = {}, .rises = rises});
 }
 
-Found found_in(const std::vector<float>& values, const Bounds& bounds) {
+FoundIn found_in(const std::vector<float>& values, const Bounds& bounds) {
   return found_in(values, InequalityList{.bounds = {&bounds, 1}, .rises = {}});
 }
 
 TEST(Inequalities, FindAFallOfOneUlpInAChain) {
-  const Found found = found_in({0, 1, std::nextafter(1.0f, 0.0f), 1, 1}, {{.length = 5}});
+  const FoundIn found = found_in({0, 1, std::nextafter(1.0f, 0.0f), 1, 1}, {{.length = 5}});
   EXPECT_EQ(found.check.inequalities, 4u);
   EXPECT_EQ(found.places, (Places{{1, 2}}));
 }
 
 TEST(Inequalities, CountNanAsViolationOfAllThatItIsIn) {
-  EXPECT_EQ(found_in({0, kNan, 1}, {{.length = 3}}).check.violations, 2u);
-  EXPECT_EQ(found_in({0, kNan, 1}, Bounds{.count = 3, .lo = 0, .hi = 1}).check.violations, 2u);
-  EXPECT_EQ(found_in({0, kNan, 1}, Bounds{.count = 3, .lo = 0}).check.violations, 1u);
+  EXPECT_EQ(found_in({0, NAN, 1}, {{.length = 3}}).check.violations, 2u);
+  EXPECT_EQ(found_in({0, NAN, 1}, Bounds{.count = 3, .lo = 0, .hi = 1}).check.violations, 2u);
+  EXPECT_EQ(found_in({0, NAN, 1}, Bounds{.count = 3, .lo = 0}).check.violations, 1u);
   const auto square = LatticeShape::cube(2);
-  EXPECT_EQ(found_in({kNan, 1, 1, 1}, {square.rise(0), square.rise(1)}).check.violations, 2u);
+  EXPECT_EQ(found_in({NAN, 1, 1, 1}, {square.rise(0), square.rise(1)}).check.violations, 2u);
 }
 
 TEST(Inequalities, AreThoseOfTheListedDimensionsOfALattice) {
@@ -63,17 +62,17 @@ TEST(Inequalities, AreThoseOfTheListedDimensionsOfALattice) {
   EXPECT_EQ(found_in(theta, std::vector<Rise>{}).check.inequalities, 0u);
   EXPECT_EQ(found_in(theta, {square.rise(1)}).check.inequalities, 2u);
   EXPECT_EQ(found_in(theta, {square.rise(1)}).check.violations, 0u);
-  const Found found = found_in(theta, {square.rise(0), square.rise(1)});
+  const FoundIn found = found_in(theta, {square.rise(0), square.rise(1)});
   EXPECT_EQ(found.check.inequalities, 4u);
   EXPECT_EQ(found.places, (Places{{0, 1}, {2, 3}}));
 }
 
 TEST(Inequalities, NameValuesOutsideTheirBounds) {
   const std::vector<float> values = {0, -1, 2, 1};
-  const Found both = found_in(values, Bounds{.count = 4, .lo = 0, .hi = 1});
+  const FoundIn both = found_in(values, Bounds{.count = 4, .lo = 0, .hi = 1});
   EXPECT_EQ(both.check.inequalities, 8u);
   EXPECT_EQ(both.places, (Places{{1, 1}, {2, 2}}));
-  const Found sign = found_in(values, Bounds{.count = 4, .lo = 0});
+  const FoundIn sign = found_in(values, Bounds{.count = 4, .lo = 0});
   EXPECT_EQ(sign.check.inequalities, 4u);
   EXPECT_EQ(sign.places, (Places{{1, 1}}));
   EXPECT_EQ(found_in(values, Bounds{.first = 2, .count = 1, .lo = 0, .hi = 1}).places,
@@ -102,7 +101,7 @@ TEST(LatticeShape, ARiseIsEveryPairOfNeighboursAlongItsDimension) {
         const std::size_t place = v / shape.stride(d) % shape.size(d);
         if (place + 1 < shape.size(d)) wanted.emplace(v, v + shape.stride(d));
       }
-      const Found found = found_in(falling, {shape.rise(d)});
+      const FoundIn found = found_in(falling, {shape.rise(d)});
       EXPECT_EQ(found.check.inequalities, wanted.size());
       EXPECT_EQ((std::set(found.places.begin(), found.places.end())), wanted);
     }

@@ -12,7 +12,6 @@ namespace espalier {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // ln 2 and pi / 2 in two parts; the first has few bits, so that its multiples are exact.
 constexpr double kLn2High = 0x1.62e42fefap-1;
@@ -88,7 +87,7 @@ double portable_log(double x) noexcept {
   constexpr double kSeries[] = {2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11,
                                 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21};
   if (x == 0) return -kInfinity;
-  if (!(x > 0)) return kNan;
+  if (!(x > 0)) return NAN;
   if (x == kInfinity) return x;
   int k = 0;
   if (x < std::numeric_limits<double>::min()) {
@@ -112,7 +111,7 @@ double portable_log(double x) noexcept {
 // x = n pi / 2 + r, |r| <= pi / 4.
 double portable_cos(double x) noexcept {
   constexpr double kInverseHalfPi = 0x1.45f306dc9c883p-1;
-  if (!(std::fabs(x) <= 1e5)) return kNan;
+  if (!(std::fabs(x) <= 1e5)) return NAN;
   const double n = round_to_whole(x * kInverseHalfPi);
   const double r = (x - n * kHalfPiHigh) - n * kHalfPiLow;
   switch (static_cast<int>(n) & 3) {

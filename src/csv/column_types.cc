@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/default_floats.h"
 #include "csv/cell.h"
@@ -16,14 +15,12 @@ namespace espalier {
 
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
 // The number of each category; NaN if it means missing.
 std::vector<Number> numbers_of_words(const Table& table, const Column& column) {
   const std::vector<double> missing = missing_numbers(column.missing);
   std::vector<Number> numbers;
   for (const std::string& category : column.categories) {
-    Number number{kNan, kNan};
+    Number number{NAN, NAN};
     const std::string_view text = trim(category);
     if (!means_missing(text, column.missing, column.not_missing)) {
       if (!parse_number(text, number) || std::isnan(number.rounded)) {
@@ -31,7 +28,7 @@ std::vector<Number> numbers_of_words(const Table& table, const Column& column) {
                     fmt::format("{}: column '{}': '{}' is not a number", table.name,
                                 printable(column.name), printable(category)));
       }
-      if (std::ranges::find(missing, number.exact) != missing.end()) number = {kNan, kNan};
+      if (std::ranges::find(missing, number.exact) != missing.end()) number = {NAN, NAN};
     }
     numbers.push_back(number);
   }
@@ -60,7 +57,7 @@ void read_as_numbers(Table& table, const std::string& name) {
   bool was_rounded = false;
   for (const std::int32_t code : found->category_codes()) {
     const Number number =
-        code == kMissingCode ? Number{kNan, kNan} : numbers[static_cast<std::size_t>(code)];
+        code == kMissingCode ? Number{NAN, NAN} : numbers[static_cast<std::size_t>(code)];
     read.numbers.push_back(number.rounded);
     read.exact.push_back(number.exact);
     was_rounded |= number.was_rounded();

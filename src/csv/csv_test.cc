@@ -18,8 +18,6 @@
 namespace espalier {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 // A table as text that is easy to compare: "a:1 2 _;b:x y _", where _ is a missing cell.
 std::string summary(const Table& table) {
   std::ostringstream out;
@@ -380,7 +378,7 @@ std::string written(const Table& table) {
 
 TEST(WriteCsv, WritesFewDigitsAndQuotesWhereItMust) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  Column numbers{.name = "a,b", .numbers = {0.1f, nan, 1e20f, -kInfinity}};
+  Column numbers{.name = "a,b", .numbers = {0.1f, nan, 1e20f, -INFINITY}};
   Column words{.name = "c",
                .type = ColumnType::category,
                .categories = {"x", "y,z", "say \"hi\""},

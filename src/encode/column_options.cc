@@ -19,7 +19,7 @@ namespace espalier {
 
 namespace {
 
-[[noreturn]] void fail(std::string_view message) {
+[[noreturn]] void fail_wish(std::string_view message) {
   throw Error(ErrorKind::argument, std::string(message));
 }
 
@@ -27,11 +27,11 @@ namespace {
 const Column& require_feature(const std::string& name, std::string_view field, const Table& table,
                               const ColumnIndex& columns, const TrainOptions& options) {
   if (const Role role = role_of(name, options); role != Role::feature)
-    fail(fmt::format("{}: '{}' is the {}", field, printable(name), to_word(role)));
+    fail_wish(fmt::format("{}: '{}' is the {}", field, printable(name), to_word(role)));
   if (const Column* column = columns.find(name)) return *column;
   const auto guess = nearest(name, table.columns, &Column::name);
-  fail(fmt::format("{}: {} has no column '{}'{}", field, table.name, printable(name),
-                   guess ? fmt::format("; did you mean '{}'?", printable(*guess)) : ""));
+  fail_wish(fmt::format("{}: {} has no column '{}'{}", field, table.name, printable(name),
+                        guess ? fmt::format("; did you mean '{}'?", printable(*guess)) : ""));
 }
 
 using Promises = std::vector<Monotonicity>;
@@ -48,7 +48,7 @@ ClassAndColumn read_class_and_column(const std::string& text, std::string_view f
   std::size_t colon = columns.find(text) == nullptr ? text.find(':') : text.npos;
   if (colon == text.npos) {
     require_feature(text, field, table, columns, options);
-    fail(fmt::format(
+    fail_wish(fmt::format(
         "{0}: '{1}': the label '{2}' has {3} classes without an order, and none of them "
         "can say what is to rise; wanted a class before the column, '{4}:{1}', or an "
         "order of the classes (--grades '{4}<{5}<...')",
@@ -65,9 +65,9 @@ ClassAndColumn read_class_and_column(const std::string& text, std::string_view f
   }
   const std::string category = text.substr(0, first);
   const auto guess = nearest<std::vector<std::string>, std::identity>(category, classes);
-  fail(fmt::format("{}: '{}': the label '{}' has no class '{}'{}", field, printable(text),
-                   printable(options.label), printable(category),
-                   guess ? fmt::format("; did you mean '{}'?", printable(*guess)) : ""));
+  fail_wish(fmt::format("{}: '{}': the label '{}' has no class '{}'{}", field, printable(text),
+                        printable(options.label), printable(category),
+                        guess ? fmt::format("; did you mean '{}'?", printable(*guess)) : ""));
 }
 
 Promises turned(Promises promises) {
@@ -100,7 +100,7 @@ Directions read_directions(const Table& table, const ColumnIndex& columns,
     for (const std::string& name : names) {
       require_feature(name, to_word(direction), table, columns, options);
       if (directions.emplace(name, direction).first->second != direction)
-        fail(fmt::format("'{}' is both increasing and decreasing", printable(name)));
+        fail_wish(fmt::format("'{}' is both increasing and decreasing", printable(name)));
     }
   };
   add(options.increasing, Monotonicity::increasing);
@@ -119,7 +119,7 @@ ClassDirections read_class_directions(const Table& table, const ColumnIndex& col
       Promises& own = wanted[named.column];
       own.resize(classes.size());
       if (own[named.of_class] == opposite(direction))
-        fail(fmt::format("'{}' is both increasing and decreasing", printable(text)));
+        fail_wish(fmt::format("'{}' is both increasing and decreasing", printable(text)));
       own[named.of_class] = direction;
     }
   };
@@ -128,14 +128,14 @@ ClassDirections read_class_directions(const Table& table, const ColumnIndex& col
   ClassDirections found;
   for (auto& [column, own] : wanted) {
     if (const std::string why = contradiction(classes, own); !why.empty())
-      fail(fmt::format("directions of '{}': {}", printable(column), why));
+      fail_wish(fmt::format("directions of '{}': {}", printable(column), why));
     const bool falls = *std::ranges::find_if(own, [](Monotonicity promise) {
       return promise != Monotonicity::none;
     }) == Monotonicity::decreasing;
     if (falls) own = turned(own);
     if (found.promises.empty()) found.promises = own;
     if (own != found.promises) {
-      fail(
+      fail_wish(
           fmt::format("'{}' and '{}' have directions of different classes; wanted all columns with "
                       "directions of the same classes, as they are or all turned round",
                       printable(wanted.begin()->first), printable(column)));
@@ -151,24 +151,24 @@ Orders read_orders(const Table& table, const ColumnIndex& columns, const TrainOp
   for (const std::string& text : options.order) {
     const std::size_t equals = text.find('=');
     if (equals == text.npos)
-      fail(fmt::format("order: '{}': wanted column=low<...<high", printable(text)));
+      fail_wish(fmt::format("order: '{}': wanted column=low<...<high", printable(text)));
     const std::string name = text.substr(0, equals);
     const Column& column = require_feature(name, "order", table, columns, options);
     std::vector<std::string> categories = split_order(std::string_view(text).substr(equals + 1));
     if (categories.size() < 2 || !are_distinct(categories)) {
-      fail(fmt::format("order: '{}': wanted two or more different words, low<...<high",
-                       printable(text)));
+      fail_wish(fmt::format("order: '{}': wanted two or more different words, low<...<high",
+                            printable(text)));
     }
     for (const std::string& category : categories) {
       if (!means_missing(category, column.missing, column.not_missing)) continue;
-      fail(fmt::format(
+      fail_wish(fmt::format(
           "order: '{0}': '{1}' means a missing cell, which has no place in an order; "
           "if it is a word of this column, say so: --not-missing '{0}={1}' (not_missing in "
           "C++ and Python)",
           printable(name), printable(category)));
     }
     if (!orders.emplace(name, std::move(categories)).second)
-      fail(fmt::format("order: '{}' is given twice", printable(name)));
+      fail_wish(fmt::format("order: '{}' is given twice", printable(name)));
   }
   return orders;
 }

@@ -18,7 +18,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 Feature number_feature(Monotonicity monotonicity = Monotonicity::none) {
   return {.name = "x", .monotonicity = monotonicity, .keypoints = {0, 1, 10}, .typical = 1};
@@ -44,9 +43,9 @@ TEST(Encode, DecreasingFeaturesCountFromTheOtherEnd) {
 
 TEST(Encode, AMissingNumberIsLearnedOrTypical) {
   Feature feature = number_feature();
-  EXPECT_EQ(encode_number(feature, kNan), 1);
+  EXPECT_EQ(encode_number(feature, NAN), 1);
   feature.learns_missing = true;
-  EXPECT_EQ(encode_number(feature, kNan), kMissingPosition);
+  EXPECT_EQ(encode_number(feature, NAN), kMissingPosition);
 }
 
 TEST(Encode, AdjacentFloatsNeverChangeOrder) {

@@ -57,15 +57,13 @@ class OrderedCells {
   float operator[](std::size_t row) const {
     if (column_.type == ColumnType::number) return place(text_at(column_, row));
     const std::int32_t code = column_.category_codes()[row];
-    return code == kMissingCode ? kNan : by_code_[static_cast<std::size_t>(code)];
+    return code == kMissingCode ? NAN : by_code_[static_cast<std::size_t>(code)];
   }
 
  private:
-  static constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
   float place(const std::string& category) const {
     const auto found = categories_.find(category);
-    return found ? static_cast<float>(*found) : kNan;
+    return found ? static_cast<float>(*found) : NAN;
   }
 
   FeatureCategories categories_;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kChain = 64;  // rows; 63 pairs
 constexpr std::size_t kTaskPairs = 63'000;
-constexpr std::size_t kMaxCulprits = 20;
+constexpr std::size_t kMaxCounterExamples = 20;
 constexpr std::size_t kPairsOfThreshold = 2;
 constexpr std::size_t kThresholdsAtOnce = 21;
 constexpr std::uint64_t kCrossingStream = ~std::uint64_t{0};
@@ -211,12 +211,12 @@ void note(const Schema& schema, const float* cells, const float* before, const f
     const float from = before[*score], to = after[*score];
     ++result.violations;
     result.largest_drop = std::max(result.largest_drop, std::abs(static_cast<double>(from) - to));
-    if (result.culprits.size() < kMaxCulprits)
+    if (result.culprits.size() < kMaxCounterExamples)
       result.culprits.push_back(describe_pair(schema, cells, from, to));
   }
   if (const std::size_t level = crossed(schema.label, before); level > 0) {
     ++result.crossings;
-    if (result.culprits.size() < kMaxCulprits)
+    if (result.culprits.size() < kMaxCounterExamples)
       result.culprits.push_back(describe_crossing(schema, cells, before, level));
   }
 }
@@ -289,7 +289,7 @@ void add(CounterExamples&& own, CounterExamples& total) {
   total.thresholds_crossed += own.thresholds_crossed;
   total.largest_drop = std::max(total.largest_drop, own.largest_drop);
   for (std::string& culprit : own.culprits) {
-    if (total.culprits.size() < kMaxCulprits) total.culprits.push_back(std::move(culprit));
+    if (total.culprits.size() < kMaxCounterExamples) total.culprits.push_back(std::move(culprit));
   }
 }
 

@@ -5,13 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace espalier {
 
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // The value at a position among keypoints.
 float value_at(const std::vector<float>& keypoints, double position) {
@@ -27,7 +24,7 @@ std::vector<float> cells_of_vertices(const Pair::Side& side, const Feature& feat
     if (feature.kind == FeatureKind::category) {
       cells.push_back(static_cast<float>(vertex));
     } else if (vertex < 0) {
-      cells.push_back(kNan);
+      cells.push_back(NAN);
     } else {
       const auto place = static_cast<std::size_t>(vertex), size = feature.keypoints.size();
       const bool reversed = feature.monotonicity == Monotonicity::decreasing;
@@ -54,7 +51,7 @@ std::vector<float> cells_of(const Pair::Side& side, const Feature& feature) {
     const double end = b + 1 == side.num_bins() ? last : side.edges[b];
     const double middle = std::clamp((begin + end) / 2, 0.0, last);
     const bool is_missing = b == 0 && side.edges[0] <= 0;
-    float cell = is_missing ? kNan : value_at(feature.keypoints, middle);
+    float cell = is_missing ? NAN : value_at(feature.keypoints, middle);
     if (feature.kind == FeatureKind::ordered) cell = std::round(cell);
     cells.push_back(cell);
   }

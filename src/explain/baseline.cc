@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/default_floats.h"
 #include "csv/cell.h"
@@ -16,12 +15,10 @@ namespace espalier {
 
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
 // The lower median of the values that are not missing.
 float median_of(std::vector<float> cells) {
   std::erase_if(cells, [](float cell) { return std::isnan(cell); });
-  if (cells.empty()) return kNan;
+  if (cells.empty()) return NAN;
   const auto middle = cells.begin() + static_cast<std::ptrdiff_t>((cells.size() - 1) / 2);
   std::ranges::nth_element(cells, middle);
   return *middle;
@@ -31,7 +28,7 @@ float median_of(std::vector<float> cells) {
 float most_frequent(std::vector<float> cells) {
   std::ranges::sort(cells, [](float a, float b) { return !std::isnan(a) && !(a >= b); });
   const auto same = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };
-  float best = kNan;
+  float best = NAN;
   std::size_t most = 0;
   for (std::size_t i = 0; i < cells.size();) {
     const std::size_t begin = i;

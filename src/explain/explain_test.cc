@@ -9,7 +9,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,7 +25,6 @@ namespace espalier {
 namespace {
 
 constexpr int kModels = effort(60, 12);
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // Classes without an order: they have no directions.
 Model random_class_model(Random& random) {
@@ -346,7 +344,7 @@ TEST(Explain, TheBaselineIsWhatTheModelRecords) {
   const Model model{std::shared_ptr<const ModelData>(data)};
   EXPECT_EQ(baseline_row(model), (std::vector<float>{37, 1, 1}));
   const Table table{.name = "some.csv",
-                    .columns = {{.name = "age", .numbers = {5, kNan, 1, 9, 3}},
+                    .columns = {{.name = "age", .numbers = {5, NAN, 1, 9, 3}},
                                 {.name = "home",
                                  .type = ColumnType::category,
                                  .categories = {"rent", "own", "boat"},
@@ -360,7 +358,7 @@ TEST(Explain, TheBaselineIsWhatTheModelRecords) {
   EXPECT_THAT(error_of([&] { baseline_row(model, {.name = "none.csv"}); }),
               testing::HasSubstr("none.csv: no rows"));
   EXPECT_EQ(cell_text(model.schema().features[0], 36.5f), "36.5");
-  EXPECT_EQ(cell_text(model.schema().features[0], kNan), "");
+  EXPECT_EQ(cell_text(model.schema().features[0], NAN), "");
   EXPECT_EQ(cell_text(model.schema().features[1], 1), "rent");
   EXPECT_EQ(cell_text(model.schema().features[1], 7), "(unseen)");
 }

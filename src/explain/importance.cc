@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "core/default_floats.h"
@@ -28,8 +27,6 @@
 namespace espalier {
 
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Weighted mean and standard deviation. Equal weights are those of repeats: then the deviation is
 // that of a sample.
@@ -139,9 +136,9 @@ class Evaluator {
 
   Importance run() {
     const Rows rows = rows_to_shuffle();
-    Importance result{.rows = rows.size(), .value = kNan};
+    Importance result{.rows = rows.size(), .value = NAN};
     for (const Feature& feature : schema_.features)
-      result.columns.push_back({feature.name, {kNan, kNan}, {}, {kNan, kNan}});
+      result.columns.push_back({feature.name, {NAN, NAN}, {}, {NAN, NAN}});
     if (rows.size() < scored_.data.num_rows) {
       shuffle_all(subset(scored_.data, rows), result);
     } else {

@@ -22,7 +22,7 @@ namespace {
 
 using Value = OnnxGraph::Value;
 using Type = OnnxGraph::Type;
-using Codes = std::map<std::string, float>;
+using OnnxCodes = std::map<std::string, float>;
 
 // No file of protocol buffers is larger.
 constexpr std::size_t kMaxBytes = std::numeric_limits<std::int32_t>::max();
@@ -75,9 +75,9 @@ std::vector<std::string> writings_of(const std::string& word) {
 }
 
 // What a column of words becomes when it is encoded: the words, then those that mean missing.
-Codes codes_of(const Feature& feature) {
+OnnxCodes codes_of(const Feature& feature) {
   constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-  Codes codes;
+  OnnxCodes codes;
   for (std::size_t i = 0; i < feature.categories.size(); ++i) {
     for (const std::string& word : writings_of(feature.categories[i]))
       codes.emplace(word, encode_cell(feature, static_cast<float>(i)));

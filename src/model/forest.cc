@@ -17,7 +17,6 @@ namespace espalier {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // Where a question of an old tree sends rows.
 struct Answer {
@@ -64,7 +63,7 @@ class Questions {
     std::optional<Answer> answer =
         feature.kind == FeatureKind::category
             ? of_category(num_own_categories(feature) + 1, is_above)
-            : of_number(feature.keypoints, encoded_is_above(kNan), encoded_is_above);
+            : of_number(feature.keypoints, encoded_is_above(NAN), encoded_is_above);
     if (answer) answer->split.feature = static_cast<std::uint32_t>(input);
     return answer;
   }

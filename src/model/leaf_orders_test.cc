@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <utility>
 #include <vector>
@@ -16,8 +15,6 @@
 
 namespace espalier {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // A feature of each kind, and levels.
 Schema small_schema() {
@@ -53,9 +50,9 @@ DecisionForest coarse_forest(const Schema& schema, Random random) {
 // Rows of cells, and the level behind them.
 std::vector<std::vector<float>> all_rows() {
   std::vector<std::vector<float>> rows;
-  for (const float up : {kNan, 0.0f, 1.0f, 2.0f}) {
-    for (const float down : {kNan, 0.0f, 1.0f, 2.0f}) {
-      for (const float free : {kNan, 0.0f, 1.0f, 2.0f}) {
+  for (const float up : {NAN, 0.0f, 1.0f, 2.0f}) {
+    for (const float down : {NAN, 0.0f, 1.0f, 2.0f}) {
+      for (const float free : {NAN, 0.0f, 1.0f, 2.0f}) {
         for (const float color : {0.0f, 1.0f, 2.0f}) {
           for (const float level : {0.0f, 1.0f}) rows.push_back({up, down, free, color, level});
         }
@@ -148,7 +145,7 @@ TEST(LeafOrders, LeadFromHighValuesOfADecreasingFeatureToLowOnes) {
       forest, schema, [&](const std::string& culprit) { culprits.push_back(culprit); });
   EXPECT_EQ(check.violations, 1u);
   EXPECT_THAT(culprits, testing::ElementsAre("tree 0: leaf 1 is 2, above leaf 0, 1.9999999"));
-  forest.trees[0].leaves[1] = kNan;
+  forest.trees[0].leaves[1] = NAN;
   EXPECT_EQ(check_forest(forest, schema, [](const std::string&) {}).violations, 3u);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "objective/amount_metrics.h"
 
-#include <limits>
+#include <cmath>
 
 #include "core/math.h"
 #include "objective/link.h"
@@ -9,8 +9,6 @@
 namespace espalier {
 
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double prediction_of(const Label& label, const ScoredRow& row) {
   float predicted = row.scores[0];
@@ -71,14 +69,14 @@ double d2(const ScoredView& rows) {
   const Totals totals = totals_of(rows);
   const double rate = totals.labels / totals.exposure;
   const double base = deviance(rows, [&](const ScoredRow& row) { return rate * row.exposure; });
-  return base > 0 ? 1 - deviance(rows) / base : kNan;
+  return base > 0 ? 1 - deviance(rows) / base : NAN;
 }
 
 // 1 - 2 * the area under the Lorenz curve: rows sorted by predicted rate, cumulative exposure
 // against cumulative labels.
 double gini(const ScoredView& rows) {
   const Totals totals = totals_of(rows);
-  if (!(totals.labels > 0)) return kNan;
+  if (!(totals.labels > 0)) return NAN;
   double area = 0, labels = 0;
   for (const Tie& tie : ties_of(rows, [](const ScoredRow& row) {
          return Tie{row.weight * row.exposure, row.weight * row.label};

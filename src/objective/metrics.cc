@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <vector>
 
 #include "core/default_floats.h"
@@ -21,8 +20,6 @@
 
 namespace espalier {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The mean label, for a label with one score.
 template <double (*loss)(double, double)>
@@ -59,18 +56,18 @@ double auc(const ScoredView& rows) {
     positives += tied_positives;
     negatives += tied_negatives;
   }
-  return positives > 0 && negatives > 0 ? ordered / (positives * negatives) : kNan;
+  return positives > 0 && negatives > 0 ? ordered / (positives * negatives) : NAN;
 }
 
 // 1 - squared error / squared error of the mean label. Labels are relative to the first one, so
 // that the variance of constant labels is exactly 0.
 double r2(const ScoredView& rows) {
-  if (rows.size() == 0) return kNan;
+  if (rows.size() == 0) return NAN;
   const double first = rows[0].label;
   const double mean = weighted_mean(rows, [&](const ScoredRow& row) { return row.label - first; });
   const double variance = weighted_mean(
       rows, [&](const ScoredRow& row) { return squared_error(row.label - first, mean); });
-  if (variance == 0) return kNan;
+  if (variance == 0) return NAN;
   return 1.0 - mean_of<squared_error>(rows) / variance;
 }
 
@@ -171,7 +168,7 @@ double compute_suitable(Metric metric, const ScoredView& rows) {
     case Metric::automatic:
       break;
   }
-  return kNan;
+  return NAN;
 }
 
 // The first metric is the default validation metric.

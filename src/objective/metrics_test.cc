@@ -19,7 +19,6 @@ namespace {
 using ::testing::HasSubstr;
 using Floats = std::vector<float>;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 const Label kNumber;
@@ -63,9 +62,7 @@ TEST(Accuracy, CountsAScoreOfZeroAsNegative) {
   EXPECT_EQ(metric_of(Metric::accuracy, {1, 0, 1}, {2, -1, -3}, {1, 2, 5}), 3.0 / 8);
 }
 
-TEST(Accuracy, CountsNanAsWrong) {
-  EXPECT_EQ(metric_of(Metric::accuracy, {1, 0}, {kNan, kNan}), 0);
-}
+TEST(Accuracy, CountsNanAsWrong) { EXPECT_EQ(metric_of(Metric::accuracy, {1, 0}, {NAN, NAN}), 0); }
 
 TEST(LogLoss, MatchesHandComputedExamples) {
   const float log3 = std::log(3.0f);  // probability 3/4
@@ -81,7 +78,7 @@ TEST(LogLoss, IsStableForExtremeLogits) {
   EXPECT_EQ(metric_of(Metric::log_loss, {1, 0}, {10000, -10000}), 0);
   EXPECT_EQ(metric_of(Metric::log_loss, {1, 0}, {kInfinity, -kInfinity}), 0);
   EXPECT_EQ(metric_of(Metric::log_loss, {1}, {-kInfinity}), kInfinity);
-  EXPECT_TRUE(std::isnan(metric_of(Metric::log_loss, {1}, {kNan})));
+  EXPECT_TRUE(std::isnan(metric_of(Metric::log_loss, {1}, {NAN})));
 }
 
 TEST(Brier, IsTheSquaredErrorOfTheProbability) {
@@ -106,7 +103,7 @@ TEST(Auc, IsNanWithOneClassOrNanScores) {
   EXPECT_TRUE(std::isnan(metric_of(Metric::auc, {1, 1}, {1, 2})));
   EXPECT_TRUE(std::isnan(metric_of(Metric::auc, {0, 0}, {1, 2})));
   EXPECT_TRUE(std::isnan(metric_of(Metric::auc, {0, 1}, {1, 2}, {1, 0})));
-  EXPECT_TRUE(std::isnan(metric_of(Metric::auc, {0, 1, 1}, {1, kNan, 2})));
+  EXPECT_TRUE(std::isnan(metric_of(Metric::auc, {0, 1, 1}, {1, NAN, 2})));
 }
 
 double auc_of_all_pairs(const Floats& labels, const Floats& scores, const Floats& weights) {

@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "page/sample.h"
 
 namespace espalier {
 
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> metrics_with(const ScoredTable& all, const std::vector<float>& weights) {
   ScoredRows rows = all.scored();
@@ -59,7 +56,7 @@ Interval interval_of(double value, std::vector<double> drawn, double center, dou
 }  // namespace
 
 double quantile_of(const std::vector<double>& sorted, double share) {
-  if (sorted.empty()) return kNan;
+  if (sorted.empty()) return NAN;
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
   if (below + 1 >= sorted.size()) return sorted.back();

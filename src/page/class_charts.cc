@@ -13,8 +13,8 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kPoints = 100;  // per curve
-constexpr std::size_t kBars = 40;
+constexpr std::size_t kClassCurvePoints = 100;  // of a curve
+constexpr std::size_t kClassBars = 40;
 constexpr std::size_t kMaxChartClasses = 12;
 
 // Weights of rows by class.
@@ -54,19 +54,20 @@ Json sweep_json(const ScoredTable& all) {
     if (!is_last && all.predictions[order[k + 1]] == all.predictions[i]) continue;
     if (!is_last && above.all() < next) continue;
     add_point(all.predictions[i], above, total, json);
-    next = above.all() + total.all() / static_cast<double>(kPoints);
+    next = above.all() + total.all() / static_cast<double>(kClassCurvePoints);
   }
   json["positives"] = rounded(share(total.positive, total.all()));
   return json;
 }
 
 Json class_histogram_json(const ScoredTable& all) {
-  std::array<std::vector<double>, 2> bars{std::vector<double>(kBars), std::vector<double>(kBars)};
+  std::array<std::vector<double>, 2> bars{std::vector<double>(kClassBars),
+                                          std::vector<double>(kClassBars)};
   std::array<double, 2> totals{};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t own = all.labels[i] > 0.5 ? 1 : 0;
-    const auto bar = static_cast<std::size_t>(all.predictions[i] * static_cast<float>(kBars));
-    bars[own][std::min(bar, kBars - 1)] += all.weight(i);
+    const auto bar = static_cast<std::size_t>(all.predictions[i] * static_cast<float>(kClassBars));
+    bars[own][std::min(bar, kClassBars - 1)] += all.weight(i);
     totals[own] += all.weight(i);
   }
   Json json = Json::array();

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 
 #include "encode/encode.h"
 #include "page/bootstrap.h"
@@ -14,12 +13,11 @@ namespace espalier {
 
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr std::size_t kBars = 40;
+constexpr std::size_t kColumnBars = 40;
 // Points of a curve: half of them evenly spaced, half at quantiles of the rows; the total over all
 // curves is limited.
 constexpr std::size_t kSmallestGrid = 4, kLargestGrid = 16, kAllGrids = 4000;
-constexpr std::size_t kMaxCategories = 30;  // shown on the page
+constexpr std::size_t kMaxCategoriesShown = 30;  // that are shown
 // The limit of predictions for all curves.
 constexpr std::size_t kPredictions = 400'000;
 constexpr std::size_t kFewestMoved = 10, kMaxMoved = 400;
@@ -36,7 +34,7 @@ std::vector<double> values_of(const SampledRows& sample, std::size_t f) {
   return values;
 }
 
-struct Range {
+struct ValueRange {
   double low = 0;
   double high = 0;
 };
@@ -47,8 +45,8 @@ bool are_whole(const std::vector<double>& values) {
 }
 
 // The central 99 % of the values; the training range if they are constant or absent.
-Range range_of(const Feature& feature, const std::vector<double>& values) {
-  Range range{quantile_of(values, 0.005), quantile_of(values, 0.995)};
+ValueRange range_of(const Feature& feature, const std::vector<double>& values) {
+  ValueRange range{quantile_of(values, 0.005), quantile_of(values, 0.995)};
   if (are_whole(values)) range = {std::floor(range.low), std::ceil(range.high)};
   if (!values.empty() && !(range.low < range.high)) range = {values.front(), values.back()};
   if (!(range.low < range.high)) range = {feature.keypoints.front(), feature.keypoints.back()};
@@ -57,11 +55,11 @@ Range range_of(const Feature& feature, const std::vector<double>& values) {
 
 // `values` are those of values_of, here and below.
 Json number_density(const Feature& feature, const std::vector<double>& values, std::size_t rows) {
-  const Range range = range_of(feature, values);
+  const ValueRange range = range_of(feature, values);
   const bool is_whole = are_whole(values);
   const double span = range.high - range.low;
-  const bool is_counted = is_whole && span < static_cast<double>(kBars);
-  const std::size_t bars = is_counted ? static_cast<std::size_t>(span) + 1 : kBars;
+  const bool is_counted = is_whole && span < static_cast<double>(kColumnBars);
+  const std::size_t bars = is_counted ? static_cast<std::size_t>(span) + 1 : kColumnBars;
   std::vector<double> shares(bars);
   for (const double value : values) {
     const double place =
@@ -86,7 +84,7 @@ Json word_density(const Feature& feature, const SampledRows& sample, std::size_t
         1 / static_cast<double>(sample.size());
   }
   const double last = shares.back();
-  shares.resize(std::min(own, kMaxCategories));
+  shares.resize(std::min(own, kMaxCategoriesShown));
   return {{"bars", rounded_list(shares)},
           {feature.kind == FeatureKind::category ? "unseen" : "missing", rounded(last)}};
 }
@@ -122,7 +120,7 @@ std::vector<float> spread_values(const Feature& feature, const std::vector<doubl
 // The points of a numeric feature: evenly spaced, and at quantiles of the rows.
 std::vector<float> grid_of(const Feature& feature, const std::vector<double>& values,
                            std::size_t points) {
-  const Range range = range_of(feature, values);
+  const ValueRange range = range_of(feature, values);
   std::vector<float> grid = spread_values(feature, values, points);
   for (std::size_t k = 0; k < points; ++k) {
     const double share = static_cast<double>(k) / static_cast<double>(points - 1);
@@ -200,7 +198,7 @@ Json column_json(const Feature& feature, std::size_t f, const SampledRows& sampl
   const bool has_categories = feature.kind != FeatureKind::number;
   if (has_categories) {
     json["density"] = word_density(feature, sample, f);
-    json["curve"] = curve_json(mover, f, codes_of(feature, kMaxCategories));
+    json["curve"] = curve_json(mover, f, codes_of(feature, kMaxCategoriesShown));
   } else {
     const std::vector<double> values = values_of(sample, f);
     json["density"] = number_density(feature, values, sample.size());
@@ -209,7 +207,7 @@ Json column_json(const Feature& feature, std::size_t f, const SampledRows& sampl
   const bool is_learned = has_categories
                               ? feature.kind == FeatureKind::ordered && feature.learns_missing
                               : feature.learns_missing;
-  if (is_learned) json["curve"]["missing"] = curve_json(mover, f, {kNan});
+  if (is_learned) json["curve"]["missing"] = curve_json(mover, f, {NAN});
   if (feature.kind == FeatureKind::category) {
     const auto unseen = static_cast<float>(num_own_categories(feature));
     json["curve"]["unseen"] = curve_json(mover, f, {unseen});

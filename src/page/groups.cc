@@ -15,8 +15,8 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kMaxCategories = 20;
-constexpr std::size_t kMaxValues = 12;  // of a number that is not binned
+constexpr std::size_t kMaxGroups = 20;
+constexpr std::size_t kMaxValues = 12;  // of a number that is not cut
 constexpr std::size_t kCuts = 5;
 constexpr BootstrapPlan kPlan = {.resamples = 100, .most_rows = 2000};
 
@@ -41,9 +41,9 @@ std::vector<Group> group_categories(const ScoredTable& all, const Column& column
   }
   std::ranges::stable_sort(groups, std::ranges::greater(),
                            [](const Group& group) { return group.indices.size(); });
-  for (std::size_t g = kMaxCategories; g < groups.size(); ++g)
+  for (std::size_t g = kMaxGroups; g < groups.size(); ++g)
     others.indices.insert(others.indices.end(), groups[g].indices.begin(), groups[g].indices.end());
-  groups.resize(std::min(groups.size(), kMaxCategories));
+  groups.resize(std::min(groups.size(), kMaxGroups));
   std::ranges::sort(others.indices);
   if (!others.indices.empty()) groups.push_back(std::move(others));
   if (!missing.indices.empty()) groups.push_back(std::move(missing));

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -18,6 +17,7 @@
 #include "page/program_json.h"
 #include "page/text.h"
 #include "serve/compile.h"
+#include "support/bits_of.h"
 #include "support/effort.h"
 #include "support/random_model.h"
 #include "support/temporary_folder.h"
@@ -119,9 +119,7 @@ TEST(PageInterpreter, GivesTheBitsOfThePredictorInAnEngineThatIsNoBrowser) {
     for (const Output output : {Output::score, Output::prediction}) {
       std::vector<float> out(kRows * interpreter.num_scores());
       interpreter.run(rows.data(), kRows, output, scratch.data(), out.data());
-      std::vector<std::uint32_t> bits;
-      for (const float x : out) bits.push_back(std::bit_cast<std::uint32_t>(x));
-      expected.push_back(fmt::format("{}", fmt::join(bits, " ")));
+      expected.push_back(fmt::format("{}", fmt::join(bits_of(out), " ")));
     }
   }
   const TemporaryFolder folder;

@@ -11,10 +11,10 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kFewestRows = 40;  // of a bin, so that no quantile reveals a row
+constexpr std::size_t kMinRowsPerPoint = 40;  // of a bin: its outer points tell of no single row
 constexpr std::size_t kMaxBins = 20;
-constexpr std::size_t kBars = 41;
-constexpr std::size_t kPoints = 100;  // per curve
+constexpr std::size_t kResidualBars = 41;
+constexpr std::size_t kNumberCurvePoints = 100;  // of a curve
 constexpr double kFan[] = {0.1, 0.25, 0.5, 0.75, 0.9};
 
 std::vector<std::uint64_t> order_by_prediction(const ScoredTable& all) {
@@ -48,7 +48,7 @@ void add_fan_bin(const ScoredTable& all, std::span<const std::uint64_t> bin, Jso
 
 Json fan_json(const ScoredTable& all) {
   const std::vector<std::uint64_t> order = order_by_prediction(all);
-  const std::size_t bins = std::clamp<std::size_t>(all.size() / kFewestRows, 1, kMaxBins);
+  const std::size_t bins = std::clamp<std::size_t>(all.size() / kMinRowsPerPoint, 1, kMaxBins);
   Json json = Json::array();
   for (std::size_t b = 0; b < bins; ++b) {
     const std::size_t begin = b * all.size() / bins, end = (b + 1) * all.size() / bins;
@@ -63,11 +63,11 @@ Json residuals_json(const ScoredTable& all) {
     residuals.push_back(all.labels[i] - static_cast<double>(all.prediction(i)[0]));
   std::ranges::sort(residuals);
   const double low = quantile_of(residuals, 0.01), high = quantile_of(residuals, 0.99);
-  std::vector<double> bars(kBars), points;
+  std::vector<double> bars(kResidualBars), points;
   for (const double residual : residuals) {
     const double place = high > low ? (residual - low) / (high - low) : 0;
-    const double bar = std::clamp(place, 0.0, 1.0) * static_cast<double>(kBars);
-    bars[std::min(static_cast<std::size_t>(bar), kBars - 1)] += 1;
+    const double bar = std::clamp(place, 0.0, 1.0) * static_cast<double>(kResidualBars);
+    bars[std::min(static_cast<std::size_t>(bar), kResidualBars - 1)] += 1;
   }
   for (double& bar : bars) bar /= static_cast<double>(residuals.size());
   for (const double share : kFan) points.push_back(quantile_of(residuals, share));
@@ -112,7 +112,7 @@ Json lorenz_json(const ScoredTable& all) {
     json["exposure"].push_back(rounded(exposure / all_exposure));
     json["labels"].push_back(rounded(all_labels > 0 ? labels / all_labels : 0));
     json["predictions"].push_back(rounded(predictions / all_predictions));
-    next = exposure + all_exposure / static_cast<double>(kPoints);
+    next = exposure + all_exposure / static_cast<double>(kNumberCurvePoints);
   }
   return json;
 }

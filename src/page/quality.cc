@@ -12,7 +12,7 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kFewestRows = 20;  // of a bin, so that it does not reveal a row
+constexpr std::size_t kMinRowsPerBin = 20;  // of a bin, so that it tells of no single row
 constexpr std::size_t kBins = 10;
 
 std::vector<Comparison> comparisons_of(const ScoredTable& all) {
@@ -59,7 +59,7 @@ Json calibration_json(std::vector<Comparison> rows, std::size_t most, MeanOf wha
   std::ranges::stable_sort(rows, {}, &Comparison::predicted);
   double total = 0;
   for (const Comparison& row : rows) total += row.weight;
-  const std::size_t bins = std::clamp<std::size_t>(rows.size() / kFewestRows, 1, most);
+  const std::size_t bins = std::clamp<std::size_t>(rows.size() / kMinRowsPerBin, 1, most);
   Json json = {{"predicted", Json::array()},
                {"seen", Json::array()},
                {"low", Json::array()},
@@ -78,7 +78,7 @@ Json calibration_json(std::vector<Comparison> rows, std::size_t most, MeanOf wha
     const bool is_tied = !is_last && rows[i + 1].predicted == rows[i].predicted;
     const auto number = static_cast<double>(json["share"].size() + 1);
     const bool is_full = done >= total * number / static_cast<double>(bins) &&
-                         in_bin >= kFewestRows && rows.size() - i > kFewestRows;
+                         in_bin >= kMinRowsPerBin && rows.size() - i > kMinRowsPerBin;
     if (!is_last && (is_tied || !is_full)) continue;
     if (seen.weight() > 0) {
       const Interval interval = seen.interval(what);

@@ -119,25 +119,25 @@ struct SearchDraw {
 };
 
 constexpr std::size_t kTrials = 12;
-constexpr std::size_t kRows = 60;       // of the table, or of the file of validation rows
+constexpr std::size_t kPlanRows = 60;   // of the table, or of the file of validation rows
 constexpr std::size_t kValidRows = 12;  // each time
 
 class DrawnSearch {
  public:
   DrawnSearch(const SearchDraw& draw, Random random) : draw_(draw), random_(random) {
     const double deviation = std::sqrt((1 + 2 * draw.noise * draw.noise) / kValidRows);
-    losses_.resize(kTrials, std::vector<double>(kRows));
+    losses_.resize(kTrials, std::vector<double>(kPlanRows));
     for (std::size_t t = 0; t < kTrials; ++t) {
       for (double& loss : losses_[t])
         loss = random_.normal() - (t == 0 ? draw.gain * deviation : 0);
     }
-    order_.resize(kRows);
+    order_.resize(kPlanRows);
     std::iota(order_.begin(), order_.end(), std::size_t{0});
   }
 
   // Whether a trial is accepted.
   bool accepts() {
-    const std::size_t searched = is(SearchDraw::Rows::split) ? kValidRows : kRows;
+    const std::size_t searched = is(SearchDraw::Rows::split) ? kValidRows : kPlanRows;
     std::vector<std::pair<double, std::size_t>> ranked;
     random_.shuffle(std::span(order_));
     for (std::size_t t = 0; t < kTrials; ++t)
@@ -161,7 +161,7 @@ class DrawnSearch {
   bool is(SearchDraw::Rows mode) const { return draw_.mode == mode; }
 
   Luck luck() const {
-    constexpr double n = kRows, v = kValidRows;
+    constexpr double n = kPlanRows, v = kValidRows;
     if (is(SearchDraw::Rows::split)) return {.looks = 3, .shared = v / (n - 2 * v)};
     return {.looks = kTrials, .shared = v / (n - v)};
   }
@@ -176,7 +176,7 @@ class DrawnSearch {
     random_.shuffle(all);
     if (is(SearchDraw::Rows::file)) return {all.first(kValidRows)};
     std::vector<std::span<const std::size_t>> folds;
-    for (std::size_t at = 0; at < kRows; at += kValidRows)
+    for (std::size_t at = 0; at < kPlanRows; at += kValidRows)
       folds.push_back(all.subspan(at, kValidRows));
     return folds;
   }

@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::size_t kRows = 2000;
+constexpr std::size_t kSpaceRows = 2000;
 
 const Schema& loan_schema() {
   static const Schema schema =
@@ -29,7 +29,7 @@ const Schema& loan_schema() {
 
 SearchSpace space_of(const TrainOptions& base, const TuneOptions& tune,
                      std::vector<std::string> pairs = {}) {
-  return SearchSpace(base, tune, kRows, loan_schema(), Validation::none, std::move(pairs));
+  return SearchSpace(base, tune, kSpaceRows, loan_schema(), Validation::none, std::move(pairs));
 }
 
 const Dimension* find(const SearchSpace& space, std::string_view name) {
@@ -127,7 +127,7 @@ TEST(SearchSpace, TrialsOfEveryPresetCanBeBuiltAndDoNotDependOnTheRowsOfAFold) {
     for (int trial = 1; trial < effort(60, 15); ++trial) {
       const TrainOptions options = *space.options_of(space.draw(trial));
       EXPECT_NO_THROW(space_of(options, {})) << options.architecture;
-      for (const std::size_t rows : {kRows, kRows / 4, 20 * kRows}) {
+      for (const std::size_t rows : {kSpaceRows, kSpaceRows / 4, 20 * kSpaceRows}) {
         const Schema& schema = loan_schema();
         EXPECT_EQ(to_json(*settle(options, schema.label, schema.features, rows)), to_json(options))
             << architecture;

@@ -2,7 +2,7 @@
 #include "serve/compile.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <span>
 
 #include "encode/encode.h"
@@ -13,16 +13,14 @@ namespace espalier {
 
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
 Cell cell_of(const Feature& feature) {
   if (feature.kind == FeatureKind::category) {
     return CategoryCell{.num_categories = static_cast<int>(num_own_categories(feature)),
-                        .missing = static_cast<int>(encode_cell(feature, kNan))};
+                        .missing = static_cast<int>(encode_cell(feature, NAN))};
   }
   return NumberCell{.keypoints = feature.keypoints,
                     .reversed = feature.monotonicity == Monotonicity::decreasing,
-                    .missing = encode_cell(feature, kNan)};
+                    .missing = encode_cell(feature, NAN)};
 }
 
 CalibratorStep calibrator_step(const Calibrators& layer, const float* params) {

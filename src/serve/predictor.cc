@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <memory>
 
 #include "core/aligned.h"
@@ -21,8 +21,6 @@
 namespace espalier {
 
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // Floats of a Scratch: room to begin on a cache line.
 std::size_t floats_of_scratch(const Interpreter& interpreter) {
@@ -53,7 +51,7 @@ std::size_t Predictor::num_scores() const noexcept { return compiled_->interpret
 
 float Predictor::code(std::size_t feature, std::string_view word) const noexcept {
   const std::vector<Feature>& features = model().schema().features;
-  if (feature >= features.size()) return kNan;
+  if (feature >= features.size()) return NAN;
   const Feature& own = features[feature];
   auto found = std::find(own.categories.begin(), own.categories.end(), word);
   if (found == own.categories.end()) {
@@ -64,7 +62,7 @@ float Predictor::code(std::size_t feature, std::string_view word) const noexcept
   // The place behind the last word is no code of the category's: it counts as unseen.
   if (known || (own.kind == FeatureKind::category && !is_missing))
     return static_cast<float>(found - own.categories.begin());
-  return kNan;
+  return NAN;
 }
 
 Predictor::Scratch::Scratch(const Predictor& predictor)
@@ -89,7 +87,7 @@ bool Predictor::predict(std::span<const float> rows, std::span<float> out, Scrat
   const Interpreter& interpreter = compiled_->interpreter;
   if (!fit(interpreter, rows.size(), out.size()) ||
       scratch.floats_.size() < floats_of_scratch(interpreter)) {
-    std::fill(out.begin(), out.end(), kNan);
+    std::fill(out.begin(), out.end(), NAN);
     return false;
   }
   interpreter.run(rows.data(), out.size() / num_scores(), output, scratch.begin(), out.data());

@@ -13,6 +13,7 @@
 #include "espalier/train.h"
 #include "hwy/targets.h"
 #include "objective/link.h"
+#include "support/bits_of.h"
 #include "support/effort.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
@@ -24,8 +25,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 constexpr int kModels = effort(125, 8);
 
@@ -49,13 +48,6 @@ double reference_score(const Model& model, std::span<const float> cells, std::si
                             -std::numeric_limits<float>::max(), std::numeric_limits<float>::max());
 }
 
-// Bits, so that -0 and 0 differ and NaN equals itself.
-std::vector<std::uint32_t> bits(const std::vector<float>& values) {
-  std::vector<std::uint32_t> result;
-  for (const float value : values) result.push_back(std::bit_cast<std::uint32_t>(value));
-  return result;
-}
-
 // 125 models of 8,000 rows: a million.
 TEST(Predictor, EveryInstructionSetAndASingleRowGiveTheSameBits) {
   const std::int64_t supported = hwy::SupportedTargets();
@@ -65,11 +57,11 @@ TEST(Predictor, EveryInstructionSetAndASingleRowGiveTheSameBits) {
     const Predictor predictor(model);
     const std::vector<float> rows = random_rows(model.schema(), 8000, random);
     hwy::GetChosenTarget().Update(HWY_SCALAR);
-    const auto wanted = bits(predict_rows(predictor, rows));
+    const auto wanted = bits_of(predict_rows(predictor, rows));
     for (const std::int64_t target : {HWY_SCALAR, HWY_AVX2, HWY_AVX3}) {
       if (target != HWY_SCALAR && (supported & target) == 0) continue;
       hwy::GetChosenTarget().Update(target);
-      ASSERT_EQ(bits(predict_rows(predictor, rows)), wanted) << hwy::TargetName(target);
+      ASSERT_EQ(bits_of(predict_rows(predictor, rows)), wanted) << hwy::TargetName(target);
       Predictor::Scratch scratch(predictor);
       std::vector<float> single(wanted.size());
       const std::size_t width = predictor.num_cells(), scores = predictor.num_scores();
@@ -77,7 +69,7 @@ TEST(Predictor, EveryInstructionSetAndASingleRowGiveTheSameBits) {
         predictor.predict(std::span(rows).subspan(r * width, width),
                           std::span(single).subspan(r * scores, scores), scratch, Output::score);
       }
-      ASSERT_EQ(bits(single), wanted)
+      ASSERT_EQ(bits_of(single), wanted)
           << hwy::TargetName(target) << ", row by row: " << model.architecture();
     }
   }
@@ -89,10 +81,10 @@ TEST(Predictor, ABatchOfAnySizeGivesTheSameBits) {
   const Model model = random_model(random);
   const Predictor predictor(model);
   const std::vector<float> rows = random_rows(model.schema(), 200, random);
-  const auto wanted = bits(predict_rows(predictor, rows));
+  const auto wanted = bits_of(predict_rows(predictor, rows));
   for (const std::size_t count : {0, 1, 7, 8, 63, 64, 65, 130}) {
     const auto found =
-        bits(predict_rows(predictor, std::span(rows).first(count * predictor.num_cells())));
+        bits_of(predict_rows(predictor, std::span(rows).first(count * predictor.num_cells())));
     const auto size = static_cast<long>(count * predictor.num_scores());
     EXPECT_EQ(found, std::vector(wanted.begin(), wanted.begin() + size));
   }
@@ -155,15 +147,15 @@ TEST(Predictor, ClipsInfinitiesAndTakesNanAsMissing) {
   EXPECT_EQ(score(-INFINITY, INFINITY, 0), score(0, 4, 0));
   EXPECT_EQ(score(INFINITY, -INFINITY, 0), score(5, 0, 0));
   EXPECT_EQ(score(3, 0, 0), 8 * 0.75f + 16 + 10);
-  EXPECT_EQ(score(kNan, 0, 0), score(1, 0, 0)) << "the typical value";
-  EXPECT_EQ(score(0, kNan, 0), 8 * 0.25f + 16 * 0.5f + 10) << "the learned value";
+  EXPECT_EQ(score(NAN, 0, 0), score(1, 0, 0)) << "the typical value";
+  EXPECT_EQ(score(0, NAN, 0), 8 * 0.25f + 16 * 0.5f + 10) << "the learned value";
   EXPECT_EQ(score(0, 4, 2), 8 * 0.25f + 40);
-  EXPECT_EQ(score(0, 4, kNan), 8 * 0.25f + 20) << "missing is a category here";
+  EXPECT_EQ(score(0, 4, NAN), 8 * 0.25f + 20) << "missing is a category here";
   const float unseen = 8 * 0.25f + (10 + 20 + 2 * 40) / 4.0f;
   for (const float code : {-1.0f, 3.0f, 1e9f, 0.5f, INFINITY}) EXPECT_EQ(score(0, 4, code), unseen);
   EXPECT_EQ(predictor.code(2, "blue"), 2);
   EXPECT_EQ(score(0, 4, predictor.code(2, "green")), unseen);
-  EXPECT_EQ(score(0, 4, predictor.code(2, "NA")), score(0, 4, kNan)) << "means missing";
+  EXPECT_EQ(score(0, 4, predictor.code(2, "NA")), score(0, 4, NAN)) << "means missing";
   EXPECT_TRUE(std::isnan(predictor.code(0, "1")));
 }
 
@@ -242,12 +234,12 @@ TEST(Predictor, TakesTheScratchOfAnotherOnlyIfItIsLargeEnough) {
   int taken = 0, refused = 0;
   for (const Predictor& predictor : predictors) {
     const std::vector<float> rows(70 * predictor.num_cells(), 0.5f);
-    const auto wanted = bits(predict_rows(predictor, rows, Output::prediction));
+    const auto wanted = bits_of(predict_rows(predictor, rows, Output::prediction));
     for (const Predictor& other : predictors) {
       Predictor::Scratch scratch(other);
       std::vector<float> out(wanted.size());
       const bool fits = predictor.predict(rows, out, scratch);
-      ASSERT_EQ(bits(out), fits ? wanted : bits(std::vector<float>(out.size(), kNan)));
+      ASSERT_EQ(bits_of(out), fits ? wanted : bits_of(std::vector<float>(out.size(), NAN)));
       ++(fits ? taken : refused);
     }
     Predictor::Scratch scratch(predictor);
@@ -294,8 +286,8 @@ TEST(Predictor, RowsOfATableGiveThePredictionsOfTheModel) {
     const Model model = random_model(random);
     const Predictor predictor(model);
     const Table table = schema_rows(model.schema());
-    EXPECT_EQ(bits(predict_rows(predictor, predictor.rows(table), Output::prediction)),
-              bits(model.predict(table)));
+    EXPECT_EQ(bits_of(predict_rows(predictor, predictor.rows(table), Output::prediction)),
+              bits_of(model.predict(table)));
   }
 }
 
@@ -374,7 +366,7 @@ TEST(Predictor, SeveralThreadsGiveTheBitsOfOne) {
   const std::vector<float> rows = random_rows(model.schema(), 5000, random);
   std::vector<float> out(5000 * predictor.num_scores());
   predictor.predict(rows, out, Output::score, 3);
-  EXPECT_EQ(bits(out), bits(predict_rows(predictor, rows)));
+  EXPECT_EQ(bits_of(out), bits_of(predict_rows(predictor, rows)));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "serve/compile.h"
 #include "serve/interpreter.h"
 #include "serve/lane_order.h"
+#include "support/bits_of.h"
 #include "support/effort.h"
 #include "support/random_model.h"
 
@@ -270,12 +271,6 @@ Wires run_by_hand(const Program& program, const float* row, Output output) {
   return result;
 }
 
-std::vector<std::uint32_t> bits(const Wires& values) {
-  std::vector<std::uint32_t> result;
-  for (const float value : values) result.push_back(std::bit_cast<std::uint32_t>(value));
-  return result;
-}
-
 // Rows in one go and one by one, scores and predictions.
 void expect_bits_by_hand(const Program& program, const Wires& rows, const std::string& name) {
   const Interpreter interpreter(program);
@@ -291,8 +286,8 @@ void expect_bits_by_hand(const Program& program, const Wires& rows, const std::s
       interpreter.run(row, 1, output, scratch.data(), single.data() + r * num_scores);
     }
     interpreter.run(rows.data(), count, output, scratch.data(), many.data());
-    ASSERT_EQ(bits(many), bits(wanted)) << name;
-    ASSERT_EQ(bits(single), bits(wanted)) << name << ", row by row";
+    ASSERT_EQ(bits_of(many), bits_of(wanted)) << name;
+    ASSERT_EQ(bits_of(single), bits_of(wanted)) << name << ", row by row";
   }
 }
 

@@ -60,8 +60,6 @@ class Streams {
   std::map<std::uint64_t, Random> streams_;
 };
 
-double sigmoid(double logit) { return 1.0 / (1.0 + portable_exp(-logit)); }
-
 // Rounds to the nearest multiple of 1 / per_unit, as a float.
 double rounded(double value, double per_unit) {
   return static_cast<float>(std::round(value * per_unit) / per_unit + 0.0);  // no -0
@@ -212,7 +210,7 @@ void drop_cells(Loans& loans, const SimulateOptions& options, Streams& streams) 
   const auto evenly = [](std::size_t) { return 1.0; };
   // Applicants who will default are more likely to omit their income: a factor of about 1 at the
   // mean risk.
-  const auto by_risk = [&](std::size_t row) { return 0.7 + 1.5 * sigmoid(loans.logits[row]); };
+  const auto by_risk = [&](std::size_t row) { return 0.7 + 1.5 * default_risk(loans.logits[row]); };
   for (std::size_t i = 0; i < loans.numbers.size(); ++i) {
     Column& column = loans.numbers[i];
     Random& random = streams[kMissingNumbers + i];

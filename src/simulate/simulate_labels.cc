@@ -12,8 +12,6 @@ namespace espalier {
 
 namespace {
 
-double sigmoid(double logit) { return 1.0 / (1.0 + portable_exp(-logit)); }
-
 Column numbers(std::string name) { return {.name = std::move(name)}; }
 
 Column words(std::string name, std::vector<std::string> list) {
@@ -27,8 +25,8 @@ void add(Column& column, double value, double per_unit) {
 DrawnLabels draw_defaults(std::span<const double> logits, Random& random) {
   Column labels = words("default", {"no", "yes"}), truth = numbers("true_risk");
   for (const double logit : logits) {
-    labels.codes.push_back(random.uniform() < sigmoid(logit) ? 1 : 0);
-    truth.numbers.push_back(static_cast<float>(sigmoid(logit)));
+    labels.codes.push_back(random.uniform() < default_risk(logit) ? 1 : 0);
+    truth.numbers.push_back(static_cast<float>(default_risk(logit)));
   }
   return {{std::move(labels)}, std::move(truth)};
 }
@@ -58,7 +56,7 @@ DrawnLabels draw_claims(std::span<const double> logits, Random& random) {
 DrawnLabels draw_prices(std::span<const double> logits, Random& random) {
   Column labels = numbers("interest"), truth = numbers("true_median");
   for (const double logit : logits) {
-    const double median = 3 + 6 * sigmoid(0.8 * logit + 1);
+    const double median = 3 + 6 * default_risk(0.8 * logit + 1);
     add(labels, median + 0.3 * (median - 2) * random.normal(), 1000);
     truth.numbers.push_back(static_cast<float>(median));
   }
@@ -73,15 +71,17 @@ DrawnLabels draw_grades(std::span<const double> logits, Random& random) {
   for (const double logit : logits) {
     const double u = random.uniform();
     double expected = 1;
-    for (const double threshold : kThresholds) expected += sigmoid(logit - threshold);
+    for (const double threshold : kThresholds) expected += default_risk(logit - threshold);
     labels.codes.push_back(static_cast<std::int32_t>(std::ranges::count_if(
-        kThresholds, [&](double threshold) { return u < sigmoid(logit - threshold); })));
+        kThresholds, [&](double threshold) { return u < default_risk(logit - threshold); })));
     truth.numbers.push_back(static_cast<float>(expected));
   }
   return {{std::move(labels)}, std::move(truth)};
 }
 
 }  // namespace
+
+double default_risk(double logit) { return 1.0 / (1.0 + portable_exp(-logit)); }
 
 DrawnLabels draw_labels(SimulatedKind kind, std::span<const double> logits, Random& random) {
   switch (kind) {

@@ -11,6 +11,9 @@
 
 namespace espalier {
 
+/// The probability of a default.
+double default_risk(double logit);
+
 struct DrawnLabels {
   std::vector<Column> columns;
   Column truth;  // the true parameter of the labels

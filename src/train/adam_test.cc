@@ -16,7 +16,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kParams = 37;
+constexpr std::size_t kAdamParams = 37;
 constexpr AdamStep kStep = {.learning_rate = 0.1f,
                             .decay = 0.01f,
                             .correction1 = 2,
@@ -33,7 +33,7 @@ struct Buffers {
 
 Buffers random_buffers(int num_shards, Random& random) {
   const auto drawn = [&] {
-    Floats values(kParams);
+    Floats values(kAdamParams);
     for (float& value : values) value = static_cast<float>(random.uniform());
     return values;
   };
@@ -46,7 +46,7 @@ void take_step(Buffers& buffers) {
   std::vector<float*> grads;
   for (Floats& grad : buffers.grads) grads.push_back(grad.data());
   adam_step(kStep, grads.data(), static_cast<int>(grads.size()), nullptr, buffers.params.data(),
-            buffers.mean.data(), buffers.variance.data(), kParams);
+            buffers.mean.data(), buffers.variance.data(), kAdamParams);
 }
 
 TEST(Adam, TakesTheStepOfTheFormulaAndZeroesTheGradients) {
@@ -55,7 +55,7 @@ TEST(Adam, TakesTheStepOfTheFormulaAndZeroesTheGradients) {
     const Buffers start = random_buffers(num_shards, random);
     Buffers after = start;
     take_step(after);
-    for (std::size_t i = 0; i < kParams; ++i) {
+    for (std::size_t i = 0; i < kAdamParams; ++i) {
       double g = 0;
       for (const Floats& grad : start.grads) g += 0.5 * grad[i];
       const double mean = 0.9 * start.mean[i] + 0.1 * g;
@@ -80,14 +80,14 @@ TEST(Adam, AddsTheShardsAsATreeToTheLastBitOnEveryInstructionSet) {
     for (int num_shards = 1; num_shards <= kMaxShards; ++num_shards) {
       Buffers many = random_buffers(num_shards, random), one = many;
       one.grads.resize(1);
-      for (std::size_t i = 0; i < kParams; ++i) {
+      for (std::size_t i = 0; i < kAdamParams; ++i) {
         Floats terms;
         for (const Floats& grad : many.grads) terms.push_back(grad[i]);
         one.grads[0][i] = pairwise_sum(std::span<const float>(terms));
       }
       take_step(many);
       take_step(one);
-      for (std::size_t i = 0; i < kParams; ++i) {
+      for (std::size_t i = 0; i < kAdamParams; ++i) {
         EXPECT_EQ(std::bit_cast<std::uint32_t>(many.params[i]),
                   std::bit_cast<std::uint32_t>(one.params[i]))
             << num_shards << " shards, " << hwy::TargetName(target);

@@ -13,7 +13,7 @@ namespace {
 // A feature's own slope counts as much as this many interactions.
 constexpr double kSlopeWeight = 6;
 // Swaps that gain less than this share of all interactions are left.
-constexpr double kLeastGain = 1e-9;
+constexpr double kMinTorsionGain = 1e-9;
 
 bool contains(const Group& group, int feature) {
   return std::find(group.begin(), group.end(), feature) != group.end();
@@ -206,7 +206,7 @@ class Crystal {
 
   void swap_while_it_helps() {
     constexpr int kMaxPasses = 50;
-    const double least_gain = kLeastGain * interactions_.mean_torsion();
+    const double least_gain = kMinTorsionGain * interactions_.mean_torsion();
     bool improved = true;
     for (int pass = 0; improved && pass < kMaxPasses; ++pass) {
       improved = false;

@@ -11,7 +11,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kParams = 37;
+constexpr std::size_t kSumParams = 37;
 
 struct Shards {
   std::vector<std::vector<float>> gradients;
@@ -24,7 +24,7 @@ Shards random_shards(int count, std::uint64_t seed) {
   Shards shards;
   for (int s = 0; s < count; ++s) {
     std::vector<float>& gradient = shards.gradients.emplace_back();
-    for (std::size_t i = 0; i < kParams; ++i)
+    for (std::size_t i = 0; i < kSumParams; ++i)
       gradient.push_back(static_cast<float>(std::exp(20 * random.uniform() - 10)));
     shards.losses.push_back({random.uniform(), 1e6 * random.uniform()});
   }
@@ -33,7 +33,7 @@ Shards random_shards(int count, std::uint64_t seed) {
 
 std::vector<float> added_alone(const Shards& shards) {
   std::vector<float> sum;
-  for (std::size_t i = 0; i < kParams; ++i) {
+  for (std::size_t i = 0; i < kSumParams; ++i) {
     std::vector<float> terms;
     for (const std::vector<float>& gradient : shards.gradients) terms.push_back(gradient[i]);
     sum.push_back(pairwise_sum(std::span<const float>(terms)));
@@ -48,7 +48,7 @@ TEST(GradientSum, IsThatOfOneProcessForAnyNumberOfRanks) {
     const LossSum loss = pairwise_sum(std::span<const LossSum>(shards.losses));
     for (int size = 1; size <= kMaxShards + 2; ++size) {
       on_ranks(size, [&](Ranks& ranks) {
-        GradientSum sum(ranks, num_shards, kParams);
+        GradientSum sum(ranks, num_shards, kSumParams);
         const ShardRange own = shards_of(ranks.rank(), size, num_shards);
         for (int step = 0; step < 2; ++step) {
           std::vector<std::vector<float>> gradients(shards.gradients.begin() + own.first,
@@ -60,7 +60,7 @@ TEST(GradientSum, IsThatOfOneProcessForAnyNumberOfRanks) {
           EXPECT_EQ(found.loss, loss.loss);
           EXPECT_EQ(found.weight, loss.weight);
           for (const std::vector<float>& gradient : gradients)
-            EXPECT_EQ(gradient, std::vector<float>(kParams));
+            EXPECT_EQ(gradient, std::vector<float>(kSumParams));
         }
       });
     }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kMaxBins = 1000;
 
-[[noreturn]] void fail(std::string_view text, std::string_view wanted) {
+[[noreturn]] void fail_interaction(std::string_view text, std::string_view wanted) {
   throw Error(ErrorKind::argument, fmt::format("interactions: '{}': {}", printable(text), wanted));
 }
 
@@ -38,7 +38,7 @@ int read_bins(std::string_view text, std::string_view digits) {
   int bins = 0;
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), bins);
   if (error != std::errc() || bins < 2 || bins > kMaxBins)
-    fail(text, fmt::format("{} bins; wanted 2 to {}", digits, kMaxBins));
+    fail_interaction(text, fmt::format("{} bins; wanted 2 to {}", digits, kMaxBins));
   return bins;
 }
 
@@ -63,13 +63,15 @@ std::optional<PairRequest> find_pair(std::string_view names, const std::vector<F
                                const std::vector<Feature>& features) {
   const std::size_t star = names.find('*');
   if (star == names.npos) {
-    fail(text, "wanted two columns, 'first*second' or 'first*second:bins', or auto, or none alone");
+    fail_interaction(
+        text, "wanted two columns, 'first*second' or 'first*second:bins', or auto, or none alone");
   }
   std::string_view unknown = names.substr(0, star);
   if (find_feature(unknown, features)) unknown = names.substr(star + 1);
   const auto guess = nearest(unknown, features, &Feature::name);
-  fail(text, fmt::format("'{}' is no column that the model reads{}", printable(unknown),
-                         guess ? fmt::format("; did you mean '{}'?", printable(*guess)) : ""));
+  fail_interaction(
+      text, fmt::format("'{}' is no column that the model reads{}", printable(unknown),
+                        guess ? fmt::format("; did you mean '{}'?", printable(*guess)) : ""));
 }
 
 // Where a column has a direction, bins are the vertices of a grid.
@@ -78,8 +80,8 @@ void require_room(std::string_view text, const PairRequest& pair,
   const bool is_free = features[pair.first].monotonicity == Monotonicity::none &&
                        features[pair.second].monotonicity == Monotonicity::none;
   if (is_free || pair.bins <= kMaxPairVertices) return;
-  fail(text, fmt::format("{} bins; wanted 2 to {} where a column has a direction", pair.bins,
-                         kMaxPairVertices));
+  fail_interaction(text, fmt::format("{} bins; wanted 2 to {} where a column has a direction",
+                                     pair.bins, kMaxPairVertices));
 }
 
 PairRequest read_pair(std::string_view text, const std::vector<Feature>& features) {
@@ -91,7 +93,7 @@ PairRequest read_pair(std::string_view text, const std::vector<Feature>& feature
     if (!pair) fail_unknown(text, names, features);
     pair->bins = read_bins(text, digits);
   }
-  if (pair->first == pair->second) fail(text, "a column cannot be crossed with itself");
+  if (pair->first == pair->second) fail_interaction(text, "a column cannot be crossed with itself");
   require_room(text, *pair, features);
   return *pair;
 }
@@ -116,7 +118,7 @@ std::vector<PairRequest> read_interactions(const std::vector<std::string>& texts
   for (const std::string& text : texts) {
     if (texts.size() == 1 && is_word(text)) return {};
     const PairRequest pair = read_pair(text, features);
-    if (std::ranges::find(pairs, pair) != pairs.end()) fail(text, "it is there twice");
+    if (std::ranges::find(pairs, pair) != pairs.end()) fail_interaction(text, "it is there twice");
     pairs.push_back(pair);
   }
   return pairs;

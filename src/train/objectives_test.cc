@@ -27,6 +27,7 @@
 #include "espalier/train.h"
 #include "espalier/tune.h"
 #include "support/effort.h"
+#include "support/metric_of.h"
 #include "support/temporary_folder.h"
 #include "support/thread_ranks.h"
 #include "train/presets.h"
@@ -118,10 +119,10 @@ std::vector<Kind> all_kinds() {
   return kinds;
 }
 
-constexpr std::int64_t kRows = effort(900, 200), kRowsToLearn = 3000;
+constexpr std::int64_t kKindRows = effort(900, 200), kRowsToLearn = 3000;
 constexpr std::size_t kPairs = effort(20'000, 1000);
 
-Table table_of(const Kind& kind, std::int64_t rows = kRows) {
+Table table_of(const Kind& kind, std::int64_t rows = kKindRows) {
   Table table = simulate({.kind = kind.table, .rows = rows, .numbers = 4, .categories = 2});
   if (kind.name == "gamma") {
     for (Column& column : table.columns) {
@@ -305,7 +306,7 @@ TEST(LongEveryKindOfLabel, NoPairFallsInAHundredMillion) {
 // A table, rows of cells and one row at a time; and what is printed of the numbers.
 TEST(EveryKindOfLabel, EveryPathPredictsTheSameBits) {
   for (const Kind& kind : all_kinds()) {
-    const Table table = table_of(kind, kRows / 2);
+    const Table table = table_of(kind, kKindRows / 2);
     const Model model = train(table, kind.options).model;
     const Predictor predictor(model);
     const std::vector<float> wanted = model.predict(table);
@@ -331,7 +332,7 @@ TEST(EveryKindOfLabel, EveryPathPredictsTheSameBits) {
 // Stopped after each epoch and resumed, it ends with the same bytes.
 TEST(EveryKindOfLabel, AStoppedRunResumesToTheSameModel) {
   for (const Kind& kind : all_kinds()) {
-    const Table table = table_of(kind, kRows / 2);
+    const Table table = table_of(kind, kKindRows / 2);
     TrainOptions options = kind.options;
     options.ensemble = 2;
     const std::string wanted = train(table, options).model.hash();
@@ -389,13 +390,6 @@ TEST(EveryKindOfLabel, CanBeTuned) {
   }
 }
 
-double metric_of(const Evaluation& evaluation, Metric metric) {
-  for (const MetricValue& own : evaluation.metrics) {
-    if (own.metric == metric) return own.value;
-  }
-  return std::nan("");
-}
-
 TEST(EveryKindOfLabel, LearnsMoreThanTheModelWithoutFeatures) {
   if (effort(false, true)) GTEST_SKIP() << "sanitizers do not evaluate quality";
   for (const Kind& kind : all_kinds()) {
@@ -430,11 +424,12 @@ TEST(EveryKindOfLabel, AQuantileHasItsShareOfTheHeldOutLabelsBelowIt) {
   for (const Kind& kind : all_kinds()) {
     if (kind.name != "one quantile") continue;
     const Table table = table_of(kind);
-    Table valid_rows = table_of(kind, kRows / 2);
+    Table valid_rows = table_of(kind, kKindRows / 2);
     TrainOptions options = kind.options;
     options.epochs = 1;
     const Model model = train(table, options, {.valid = &valid_rows}).model;
-    EXPECT_NEAR(metric_of(evaluate(model, valid_rows), Metric::coverage), 0.9, 2.0 / (kRows / 2));
+    EXPECT_NEAR(metric_of(evaluate(model, valid_rows), Metric::coverage), 0.9,
+                2.0 / (kKindRows / 2));
   }
 }
 

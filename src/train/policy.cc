@@ -28,7 +28,7 @@ bool has_noisy_gradients(Loss loss) {
 // An improvement of .03 % of the metric pays for the epochs that found it. Where a good model is
 // hardly better than a constant one, as for claims, that is most of what can be learned; so an
 // improvement of .1 % of the distance to the constant model is enough.
-constexpr double kLeastGain = 0.0003;
+constexpr double kMinRelativeGain = 0.0003;
 constexpr double kLeastGainOverConstant = 0.001;
 
 // An epoch of many rows is long: it is evaluated at once.
@@ -117,7 +117,7 @@ bool is_evaluated(int epoch, int improved, const TrainOptions& options,
 bool has_improved(double metric, double before, double constant, bool larger_is_better) {
   if (!std::isfinite(before)) return std::isfinite(metric);
   const double gain = larger_is_better ? metric - before : before - metric;
-  return gain > std::min(kLeastGain * std::abs(before),
+  return gain > std::min(kMinRelativeGain * std::abs(before),
                          kLeastGainOverConstant * std::abs(before - constant));
 }
 

@@ -76,11 +76,10 @@ TEST(Policy, TheRateNeverRisesButToWarmUp) {
 
 TEST(Policy, AFiniteMetricImprovesOnOneThatIsNot) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   for (const bool larger : {false, true}) {
     const double worst = larger ? -kInfinity : kInfinity;
-    for (const double constant : {2.0, worst, kNan}) {
-      for (const double before : {worst, kNan}) {
+    for (const double constant : {2.0, worst, NAN}) {
+      for (const double before : {worst, NAN}) {
         EXPECT_TRUE(has_improved(1, before, constant, larger));
         EXPECT_FALSE(has_improved(before, before, constant, larger));
         EXPECT_FALSE(has_improved(before, 1, constant, larger));

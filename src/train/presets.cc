@@ -17,7 +17,7 @@ namespace espalier {
 
 namespace {
 
-[[noreturn]] void fail(std::string_view text, std::string_view wanted) {
+[[noreturn]] void fail_architecture(std::string_view text, std::string_view wanted) {
   throw Error(ErrorKind::argument, fmt::format("architecture: '{}': {}", text, wanted));
 }
 
@@ -84,8 +84,8 @@ std::string one_deep_lattice(const Request& request) {
   NetworkSize size = size_for(request);
   if (request.groups == 0) size.lattices = 1, size.lattice_size = 8;
   if (size.lattices != 1)
-    fail(fmt::format("dln-one-lattice({}x{})", size.lattices, size.lattice_size),
-         "wanted one lattice: dln-one-lattice(1xS)");
+    fail_architecture(fmt::format("dln-one-lattice({}x{})", size.lattices, size.lattice_size),
+                      "wanted one lattice: dln-one-lattice(1xS)");
   return lattices_on_an_embedding(size, request);
 }
 
@@ -163,8 +163,8 @@ std::string monotonic_dnn(const Request& request) {
   const int layers = request.groups > 0 ? request.groups : kHiddenLayers;
   const int units = request.groups > 0 ? request.group_size : kHiddenUnits;
   if (layers > kMaxLayers)
-    fail(fmt::format("monotonic-dnn({}x{})", layers, units),
-         fmt::format("at most {} layers are allowed", kMaxLayers));
+    fail_architecture(fmt::format("monotonic-dnn({}x{})", layers, units),
+                      fmt::format("at most {} layers are allowed", kMaxLayers));
   std::string text;
   for (int i = 0; i < layers; ++i) text += fmt::format("lin({0},monotone={0}) relu ", units);
   return text + fmt::format("lin({})", request.num_outputs);
@@ -215,7 +215,7 @@ LayerSpec size_in(const Kind& kind, std::string_view text) {
           ? fmt::format("wanted {0} or {0}(GxS), G and S whole numbers from 1, G S at most {1}",
                         kind.name, kMaxWires)
           : fmt::format("wanted {}", kind.name);
-  if (!kind.takes_size || text.back() != ')') fail(text, wanted);
+  if (!kind.takes_size || text.back() != ')') fail_architecture(text, wanted);
   try {  // a layer that is written the same way
     const Architecture read =
         parse_architecture(fmt::format("minmax{}", text.substr(kind.name.size())));
@@ -223,7 +223,7 @@ LayerSpec size_in(const Kind& kind, std::string_view text) {
     if (read.layers.size() == 1 && size.groups <= kMaxWires / size.group_size) return size;
   } catch (const Error&) {
   }
-  fail(text, wanted);
+  fail_architecture(text, wanted);
 }
 
 const Kind* find_kind(std::string_view text) {
@@ -237,9 +237,9 @@ void require_known(const std::string& text) {
   const auto is_layer = [&] { return from_word<LayerKind>(text.substr(0, text.find('('))); };
   if (text.empty() || text.find(' ') != text.npos || is_layer()) return;
   const auto guess = nearest(text, preset_names());
-  fail(text, fmt::format("no layer or preset of that name{}; presets are {}",
-                         guess ? fmt::format(", did you mean '{}'?", *guess) : "",
-                         fmt::join(preset_names(), ", ")));
+  fail_architecture(text, fmt::format("no layer or preset of that name{}; presets are {}",
+                                      guess ? fmt::format(", did you mean '{}'?", *guess) : "",
+                                      fmt::join(preset_names(), ", ")));
 }
 
 }  // namespace

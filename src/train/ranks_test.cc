@@ -33,7 +33,7 @@ const TrainOptions kOptions = {.label = "default",
                                .batch_size = 256,
                                .threads = 1};
 
-Table loans(std::uint64_t seed = 1) {
+Table rank_loans(std::uint64_t seed = 1) {
   return simulate({.rows = 700, .numbers = 4, .categories = 1, .seed = seed});
 }
 
@@ -47,7 +47,7 @@ TEST(Ranks, SayInOrderWhatTheyHave) {
 }
 
 TEST(Ranks, OneIsAskedToStopAndAllDoAndAnyNumberOfThemGoesOn) {
-  const Table table = loans();
+  const Table table = rank_loans();
   const std::string undisturbed = train(table, kOptions).model.to_bytes();
   const TemporaryFolder folder;
   const std::string checkpoint = (folder / "run").string();
@@ -84,7 +84,7 @@ TEST(Ranks, OneIsAskedToStopAndAllDoAndAnyNumberOfThemGoesOn) {
 
 // Of few rows and of many, with members that hold out other rows.
 TEST(Ranks, AveragedTrainingGivesTheSameModelOnAnyNumberOfThem) {
-  const Table table = loans();
+  const Table table = rank_loans();
   TrainOptions options = kOptions;
   options.architecture = "dln(3x2)";
   options.interactions = {"none"};
@@ -106,7 +106,7 @@ TEST(Ranks, AveragedTrainingGivesTheSameModelOnAnyNumberOfThem) {
 }
 
 TEST(Ranks, OtherRowsOrOptionsAreRefused) {
-  const Table table = loans(), other = loans(2);
+  const Table table = rank_loans(), other = rank_loans(2);
   const auto error = [&](const TrainOptions& options, const Table& rows) {
     return error_of([&] {
       on_ranks(2, [&](Ranks& ranks) {
@@ -122,7 +122,7 @@ TEST(Ranks, OtherRowsOrOptionsAreRefused) {
 }
 
 TEST(Ranks, KeepTheRowsOfTheirShardsWhenRowsAreMany) {
-  const Table table = loans();
+  const Table table = rank_loans();
   on_ranks(3, [&](Ranks& ranks) {
     TrainOptions options = kOptions;
     options.batch_size = 512;
@@ -143,7 +143,8 @@ TEST(Ranks, RowsOfOthersAreRefused) {
     return error_of([&] {
       on_ranks(2, [&](Ranks& ranks) {
         const bool is_first = ranks.rank() == 0;
-        Table share = take_rows(loans(), is_first ? rows_between(0, 350) : rows_between(350, 700));
+        Table share =
+            take_rows(rank_loans(), is_first ? rows_between(0, 350) : rows_between(350, 700));
         if (!is_first) share.first_row = first;
         if (!is_first) share.num_rows = count;
         train_on({.table = share, .many_rows = many_rows}, kOptions, {.ranks = &ranks});
@@ -160,7 +161,7 @@ TEST(Ranks, RowsOfOthersAreRefused) {
 }
 
 TEST(Ranks, ResumeManyRowsWithAnotherNumberOfRanks) {
-  const Table table = loans();
+  const Table table = rank_loans();
   TrainOptions options = kOptions;
   options.batch_size = 512;
   const Source source{.table = table, .many_rows = 64};
@@ -184,7 +185,7 @@ TEST(Ranks, ResumeManyRowsWithAnotherNumberOfRanks) {
 }
 
 TEST(Ranks, WhatOneThrowsEndsTheOthers) {
-  const Table table = loans();
+  const Table table = rank_loans();
   std::atomic<int> ended = 0;
   const std::string error = error_of([&] {
     on_ranks(3, [&](Ranks& ranks) {

@@ -12,14 +12,14 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kRows = 500;
+constexpr std::size_t kRotatedRows = 500;
 
 // Loans with a weight that tells every row from the others.
 Problem posed_loans(ClassWeight class_weight) {
-  Table table = simulate({.rows = kRows, .seed = 1});
+  Table table = simulate({.rows = kRotatedRows, .seed = 1});
   Column weight{.name = "weight"};
-  for (std::size_t r = 0; r < kRows; ++r)
-    weight.numbers.push_back(1 + static_cast<float>(r) / kRows);
+  for (std::size_t r = 0; r < kRotatedRows; ++r)
+    weight.numbers.push_back(1 + static_cast<float>(r) / kRotatedRows);
   table.columns.push_back(std::move(weight));
   return pose({.table = table},
               {.label = "default", .weight = "weight", .class_weight = class_weight}, {});
@@ -37,13 +37,13 @@ TEST(Rotation, EveryRowIsHeldOutOnceByFiveNetworksAndTrainedOnByTheOthers) {
   std::map<float, int> held, trained;
   for (int network = 1; network <= 5; ++network) {
     const Problem part = rotation.part(network);
-    EXPECT_EQ(part.valid.num_rows, kRows / 5);
-    EXPECT_EQ(part.train.num_rows, kRows - kRows / 5);
+    EXPECT_EQ(part.valid.num_rows, kRotatedRows / 5);
+    EXPECT_EQ(part.train.num_rows, kRotatedRows - kRotatedRows / 5);
     EXPECT_EQ(part.train.cells.size(), part.train.num_rows * part.train.num_features);
     for (const float weight : part.valid.weights()) ++held[weight];
     for (const float weight : part.train.weights()) ++trained[weight];
   }
-  EXPECT_EQ(held.size(), kRows);
+  EXPECT_EQ(held.size(), kRotatedRows);
   for (const auto& [weight, count] : held) EXPECT_EQ(count, 1);
   for (const auto& [weight, count] : trained) EXPECT_EQ(count, 4);
   EXPECT_EQ(sorted_weights(rotation.part(1).valid), sorted_weights(problem.valid));
@@ -81,7 +81,7 @@ TEST(Rotation, OnlyTrainingRowsAreBalanced) {
 }
 
 TEST(Rotation, AnEnsembleIsJudgedOnEveryRowByNetworksThatHaveNotSeenIt) {
-  const Table loans = simulate({.rows = kRows, .seed = 1});
+  const Table loans = simulate({.rows = kRotatedRows, .seed = 1});
   // Enough epochs to learn the rows by heart, were they not held out.
   const TrainOptions options = {.label = "default",
                                 .architecture = "cal(100) lin(100) cal(10) lat(20x5) lin(1)",
@@ -89,7 +89,7 @@ TEST(Rotation, AnEnsembleIsJudgedOnEveryRowByNetworksThatHaveNotSeenIt) {
                                 .epochs = 60,
                                 .learning_rate = 0.05};
   const TrainResult result = train(loans, options);
-  EXPECT_EQ(result.valid_rows, kRows);
+  EXPECT_EQ(result.valid_rows, kRotatedRows);
   const auto log_loss = [](const std::vector<MetricValue>& values) {
     for (const MetricValue& value : values) {
       if (value.metric == Metric::log_loss) return value.value;

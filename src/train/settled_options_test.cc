@@ -38,7 +38,9 @@ SettledOptions settled(TrainOptions options, std::size_t rows, Task task = Task:
 }
 
 // So many that four fifths of them, the share that is trained on, are `train_rows`.
-Table loans(std::int64_t train_rows) { return simulate({.rows = (train_rows * 5 + 3) / 4}); }
+Table loans_to_train_on(std::int64_t train_rows) {
+  return simulate({.rows = (train_rows * 5 + 3) / 4});
+}
 
 TrainOptions options_of(const std::string& architecture) {
   return {.label = "default",
@@ -65,7 +67,7 @@ void expect_law(const Table& table, const TrainOptions& options) {
 
 void expect_law_around(std::int64_t threshold, const std::string& architecture) {
   for (const std::int64_t rows : {threshold - 1, threshold}) {
-    const Table table = loans(rows);
+    const Table table = loans_to_train_on(rows);
     EXPECT_EQ(train(table, {.label = "default", .architecture = "lin(1)", .epochs = 1}).train_rows,
               static_cast<std::size_t>(rows));
     expect_law(table, options_of(architecture));
@@ -157,7 +159,7 @@ TEST(RecordedOptions, TrainTheSameModelOnBothSidesOfEveryThreshold) {
 }
 
 TEST(RecordedOptions, TrainTheSameModelForEveryPresetAndForLayers) {
-  const Table table = loans(400);
+  const Table table = loans_to_train_on(400);
   for (const std::string& preset : preset_names()) expect_law(table, options_of(preset));
   for (const char* layers : {"cal(30) lin(4) cal(5) lat(2x2) lin(1)", "cal(9,-1:1) lin(1)",
                              "lin(6) minmax(3x2)", "gather(4x3,crystals) cal(5) lat(4x3) sum"})
@@ -165,7 +167,7 @@ TEST(RecordedOptions, TrainTheSameModelForEveryPresetAndForLayers) {
 }
 
 TEST(RecordedOptions, TrainTheSameModelWhateverElseIsAsked) {
-  const Table table = loans(effort(900, 300));
+  const Table table = loans_to_train_on(effort(900, 300));
   const std::function<void(TrainOptions&)> changes[] = {
       [](TrainOptions& o) { o.weight = "loan_amount"; },
       [](TrainOptions& o) { o.class_weight = ClassWeight::balanced; },

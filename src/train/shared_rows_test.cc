@@ -25,12 +25,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Table loans(std::size_t rows, std::uint64_t seed) {
+Table shared_loans(std::size_t rows, std::uint64_t seed) {
   return simulate(
       {.rows = static_cast<std::int64_t>(rows), .numbers = 4, .categories = 1, .seed = seed});
 }
 
-TrainOptions options() {
+TrainOptions shared_options() {
   return {.label = "default",
           .interactions = {"none"},
           .architecture = "calibrated-linear",
@@ -45,7 +45,7 @@ Table with_name(Table table, std::string name) {
 
 TEST(SharedRows, AreCountedWhateverTheirOrder) {
   Random random(1);
-  const Table table = loans(400, 1);
+  const Table table = shared_loans(400, 1);
   for (int i = 0; i < effort(8, 3); ++i) {
     const std::size_t shared = random.below(40), repeated = random.below(10);
     std::vector<std::uint64_t> rows;
@@ -56,7 +56,7 @@ TEST(SharedRows, AreCountedWhateverTheirOrder) {
     for (std::size_t r = 0; r < 50; ++r) rows.push_back(r);
     for (std::size_t r = rows.size(); r > 1; --r) std::swap(rows[r - 1], rows[random.below(r)]);
     Table joined{.name = "valid.csv", .num_rows = 800};
-    for (const Column& column : loans(400, 2).columns) {
+    for (const Column& column : shared_loans(400, 2).columns) {
       Column& all = joined.columns.emplace_back(column);
       const Column& other = *table.find(column.name);
       if (column.type == ColumnType::number) {
@@ -75,9 +75,9 @@ TEST(SharedRows, AreCountedWhateverTheirOrder) {
     }
     const Table valid = with_name(take_rows(joined, rows), "valid.csv");
     std::vector<std::string> warnings;
-    train(table, options(), {.valid = &valid, .warning = [&](const std::string& warning) {
-                               warnings.push_back(warning);
-                             }});
+    train(table, shared_options(), {.valid = &valid, .warning = [&](const std::string& warning) {
+                                      warnings.push_back(warning);
+                                    }});
     if (wanted == 0) {
       EXPECT_THAT(warnings, IsEmpty());
     } else {
@@ -91,21 +91,21 @@ TEST(SharedRows, AreCountedWhateverTheirOrder) {
 }
 
 TEST(SharedRows, AreCountedOnceBySeveralRanks) {
-  const Table table = loans(400, 1), valid = take_rows(table, rows_between(100, 250));
+  const Table table = shared_loans(400, 1), valid = take_rows(table, rows_between(100, 250));
   std::vector<std::string> warnings;
   on_ranks(3, [&](Ranks& ranks) {
     TrainControl control{.valid = &valid, .ranks = &ranks};
     if (ranks.rank() == 0)
       control.warning = [&](const std::string& warning) { warnings.push_back(warning); };
-    train_on({.table = table, .many_rows = 64}, options(), control);
+    train_on({.table = table, .many_rows = 64}, shared_options(), control);
   });
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("150 of the 150 validation rows")));
 }
 
 TEST(SharedRows, AreWarnedOfOnceByASearch) {
-  const Table table = loans(300, 1), valid = take_rows(table, rows_between(0, 30));
+  const Table table = shared_loans(300, 1), valid = take_rows(table, rows_between(0, 30));
   std::vector<std::string> warnings;
-  tune(table, options(), {.trials = 2, .confirm = 0},
+  tune(table, shared_options(), {.trials = 2, .confirm = 0},
        {.valid = &valid,
         .warning = [&](const std::string& warning) { warnings.push_back(warning); }});
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("30 of the 30 validation rows")));

@@ -17,6 +17,7 @@
 #include "model/model_file.h"
 #include "support/effort.h"
 #include "support/error_of.h"
+#include "support/metric_of.h"
 #include "train/presets.h"
 
 namespace espalier {
@@ -36,14 +37,7 @@ TrainOptions loan_options() {
           .threads = 1};
 }
 
-std::string bytes_of(const Model& model) { return format_model(model.data()); }
-
-double metric_of(const Evaluation& evaluation, Metric metric) {
-  for (const MetricValue& value : evaluation.metrics) {
-    if (value.metric == metric) return value.value;
-  }
-  return std::nan("");
-}
+std::string file_bytes(const Model& model) { return format_model(model.data()); }
 
 // y = 3 a - 2 b + noise, a sinus of c on top.
 Table regression_table(int rows) {
@@ -128,14 +122,14 @@ TEST(Train, RaisingAMonotoneColumnNeverHelpsAgainstIt) {
 TEST(Train, SameSeedSameBytesForAnyNumberOfThreads) {
   const Table table = loans(1500);
   TrainOptions options = loan_options();
-  const std::string bytes = bytes_of(train(table, options).model);
-  EXPECT_EQ(bytes_of(train(table, options).model), bytes);
+  const std::string bytes = file_bytes(train(table, options).model);
+  EXPECT_EQ(file_bytes(train(table, options).model), bytes);
   for (const int threads : {2, 3, 7}) {
     options.threads = threads;
-    EXPECT_EQ(bytes_of(train(table, options).model), bytes) << threads << " threads";
+    EXPECT_EQ(file_bytes(train(table, options).model), bytes) << threads << " threads";
   }
   options.seed = 2;
-  EXPECT_NE(bytes_of(train(table, options).model), bytes);
+  EXPECT_NE(file_bytes(train(table, options).model), bytes);
 }
 
 TEST(Train, ATableHandedOverGivesTheSameBytesAsOneThatIsKept) {
@@ -144,8 +138,8 @@ TEST(Train, ATableHandedOverGivesTheSameBytesAsOneThatIsKept) {
   options.weight = "loan_amount";
   for (const Table* other : {static_cast<const Table*>(nullptr), &valid}) {
     Table spent = table;
-    EXPECT_EQ(bytes_of(train(std::move(spent), options, {.valid = other}).model),
-              bytes_of(train(table, options, {.valid = other}).model));
+    EXPECT_EQ(file_bytes(train(std::move(spent), options, {.valid = other}).model),
+              file_bytes(train(table, options, {.valid = other}).model));
     EXPECT_TRUE(spent.columns.empty());
   }
 }
@@ -158,11 +152,11 @@ TEST(Train, SameBytesForEveryInstructionSet) {
     options.epochs = 2;
     options.architecture = preset;
     hwy::GetChosenTarget().Update(HWY_SCALAR);
-    const std::string bytes = bytes_of(train(table, options).model);
+    const std::string bytes = file_bytes(train(table, options).model);
     for (const std::int64_t target : {std::int64_t{HWY_AVX2}, std::int64_t{HWY_AVX3}}) {
       if ((supported & target) == 0) continue;
       hwy::GetChosenTarget().Update(target);
-      EXPECT_EQ(bytes_of(train(table, options).model), bytes)
+      EXPECT_EQ(file_bytes(train(table, options).model), bytes)
           << preset << ", " << hwy::TargetName(target);
     }
   }
@@ -386,14 +380,14 @@ TEST(Inspect, TellsArchitectureFeaturesAndCurves) {
 
 TEST(Train, BorrowedColumnsGiveTheSameBytesWhetherTheTableIsKeptOrNot) {
   const Table table = loans(500);
-  const std::string wanted = bytes_of(train(table, loan_options()).model);
+  const std::string wanted = file_bytes(train(table, loan_options()).model);
   Table borrowed = table;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     borrowed.columns[c].numbers.clear();
     borrowed.columns[c].borrowed = table.columns[c].numbers;
   }
-  EXPECT_EQ(bytes_of(train(borrowed, loan_options()).model), wanted);
-  EXPECT_EQ(bytes_of(train(std::move(borrowed), loan_options()).model), wanted);
+  EXPECT_EQ(file_bytes(train(borrowed, loan_options()).model), wanted);
+  EXPECT_EQ(file_bytes(train(std::move(borrowed), loan_options()).model), wanted);
 }
 
 TEST(Train, AnExceptionOfTheProgressCallbackEndsTraining) {

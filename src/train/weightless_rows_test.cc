@@ -25,15 +25,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Kind {
+struct WeightedKind {
   std::string name;
   SimulatedKind table;
   TrainOptions options;
 };
 
-std::vector<Kind> all_kinds() {
+std::vector<WeightedKind> weighted_kinds() {
   using enum SimulatedKind;
-  std::vector<Kind> kinds = {
+  std::vector<WeightedKind> kinds = {
       {"two classes", loans, {.label = "default", .increasing = {"debt_ratio"}}},
       {"balanced classes",
        loans,
@@ -50,7 +50,7 @@ std::vector<Kind> all_kinds() {
       {"quantiles", prices, {.label = "interest", .quantile = {0.1, 0.9}}},
       {"number", prices, {.label = "interest", .max_categories = 3}},
   };
-  for (Kind& kind : kinds) {
+  for (WeightedKind& kind : kinds) {
     kind.options.weight = "weight";
     kind.options.architecture = "cal(6) lin(4) lin(1)";
     if (kind.name == "classes") kind.options.architecture = "cal(6) lin(4) lin";
@@ -119,7 +119,7 @@ std::string model_of(const Table& table, const TrainOptions& options, std::size_
 
 class WeightlessRows {
  public:
-  WeightlessRows(const Kind& kind, std::uint64_t seed) : kind_(kind), random_(seed) {
+  WeightlessRows(const WeightedKind& kind, std::uint64_t seed) : kind_(kind), random_(seed) {
     std::vector<std::string> lines =
         lines_of(kind.table, 200 + static_cast<std::int64_t>(random_.below(200)), random_);
     present_ = with_weightless_rows(lines, random_);
@@ -181,17 +181,17 @@ class WeightlessRows {
 
   std::string alone(std::size_t many_rows) const { return model(parse_csv(absent_), many_rows); }
 
-  const Kind& kind_;
+  const WeightedKind& kind_;
   Random random_;
   TemporaryFolder folder_;
   std::string present_, absent_;
 };
 
-constexpr std::uint64_t kTables = effort(2, 1);
+constexpr std::uint64_t kWeightedTables = effort(2, 1);
 
 TEST(WeightlessRows, TrainTheModelOfTheTableWithoutThem) {
-  for (const Kind& kind : all_kinds()) {
-    for (std::uint64_t seed = 1; seed <= kTables; ++seed) {
+  for (const WeightedKind& kind : weighted_kinds()) {
+    for (std::uint64_t seed = 1; seed <= kWeightedTables; ++seed) {
       WeightlessRows rows(kind, seed);
       rows.expect_same_in_memory();
       rows.expect_same_from_disk();
@@ -202,7 +202,7 @@ TEST(WeightlessRows, TrainTheModelOfTheTableWithoutThem) {
 }
 
 TEST(WeightlessRows, DoNotChangeASearch) {
-  const std::vector<Kind> kinds = all_kinds();
+  const std::vector<WeightedKind> kinds = weighted_kinds();
   WeightlessRows(kinds.front(), 1).expect_same_search();
 }
 

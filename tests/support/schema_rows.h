@@ -2,6 +2,7 @@
 // For tests: rows that any model can read and that reach its edges.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 #include "espalier/schema.h"
@@ -12,13 +13,12 @@ namespace espalier {
 // The ends of the keypoints, their middle, beyond them, and missing; known and unknown words.
 inline Table schema_rows(const Schema& schema) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   Table table{.name = "rows", .num_rows = 6};
   for (const Feature& feature : schema.features) {
     Column column{.name = feature.name};
     if (feature.kind == FeatureKind::number) {
       const float first = feature.keypoints.front(), last = feature.keypoints.back();
-      column.numbers = {first, last, kNan, -kInfinity, kInfinity, first / 2 + last / 2};
+      column.numbers = {first, last, NAN, -kInfinity, kInfinity, first / 2 + last / 2};
     } else {
       column.type = ColumnType::category;
       column.categories = {feature.categories.front(), feature.categories.back(),
