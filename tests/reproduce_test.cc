@@ -15,6 +15,7 @@
 #include "reproduce/runs.h"
 #include "reproduce/sha256.h"
 #include "reproduce/tables.h"
+#include "support/effort.h"
 
 namespace espalier {
 namespace {
@@ -105,10 +106,9 @@ class Reproduce : public Cli {
   }
 };
 
-TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
-#ifdef ESPALIER_SANITIZED
-  GTEST_SKIP() << "a minute of training that the other tests do too";
-#endif
+using LongReproduce = Reproduce;
+
+TEST_F(LongReproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
   write_heart();
   const Result result = reproduce("heart --seeds 1 --trials 2 --other-data --json -o heart.md");
   ASSERT_EQ(result.exit, 0) << result.err;
@@ -149,9 +149,7 @@ TEST_F(Reproduce, PutsThePublishedRowsBesideOursForPeopleAndPrograms) {
 }
 
 TEST_F(Reproduce, TrainsOnlyTheModelsThatAreAskedFor) {
-#ifdef ESPALIER_SANITIZED
-  GTEST_SKIP() << "half a minute of training that the other tests do too";
-#endif
+  if (is_effort_low()) GTEST_SKIP() << "half a minute of training that the other tests do too";
   write_heart();
   const Result result = reproduce(
       "heart --seeds 1 --trials 1 --presets crystals,min-max --other-data --json -o heart.md");
@@ -194,18 +192,13 @@ TEST_F(Reproduce, RefusesFilesThatAreNotThePublishedOnesUnlessTold) {
   }
   EXPECT_THAT(refused.err, HasSubstr("wanted ee7d8a19"));
   EXPECT_THAT(refused.err, HasSubstr("--other-data takes them as they are"));
-#ifdef ESPALIER_SANITIZED
-  GTEST_SKIP() << "the rest is training that the other tests do too";
-#endif
+  if (is_effort_low()) GTEST_SKIP() << "the rest is training that the other tests do too";
   const Result told = reproduce("heart --seeds 1 --trials 1 --presets min-max --other-data");
   EXPECT_EQ(told.exit, 0) << told.err;
   EXPECT_THAT(told.out, HasSubstr("**Not the published data, do not compare**: heart/heart_train"));
 }
 
-TEST_F(Reproduce, KilledAtRandomItGoesOnAndEndsWithTheSameReport) {
-#ifdef ESPALIER_SANITIZED
-  GTEST_SKIP() << "many lives, each of which reads the whole program";
-#endif
+TEST_F(LongReproduce, KilledAtRandomItGoesOnAndEndsWithTheSameReport) {
   write_heart();
   const std::string args = "heart --seeds 2 --trials 3 --presets min-max --other-data --json";
   const auto begin = std::chrono::steady_clock::now();

@@ -20,9 +20,6 @@
 namespace espalier {
 namespace {
 
-constexpr Loss kLosses[] = {Loss::squared_error, Loss::absolute_error, Loss::quantile,
-                            Loss::log_loss};
-
 Forest grown(const SyntheticRows& rows, int trees, int leaves) {
   const Objective objective(rows.label, rows.data);
   const Dataset no_rows;
@@ -47,17 +44,8 @@ std::vector<float> cells_of(const SyntheticRows& rows, std::size_t row) {
   return cells;
 }
 
-bool has_unseen(const SyntheticRows& rows, std::size_t row) {
-  for (std::size_t c = 0; c < rows.data.num_features; ++c) {
-    const Wire& wire = rows.wires[c];
-    if (wire.is_category() && rows.data.row(row)[c] == static_cast<float>(wire.shares.size()))
-      return true;
-  }
-  return false;
-}
-
 TEST(DecisionForestOfBins, GivesEveryTrainingRowTheSumOfItsLeaves) {
-  for (const Loss loss : kLosses) {
+  for (const Loss loss : kSyntheticLosses) {
     for (const int leaves : {2, 7, 40}) {
       const SyntheticRows rows(static_cast<std::uint64_t>(leaves), 700, loss);
       const Forest grown_forest = grown(rows, 12, leaves);
@@ -70,7 +58,7 @@ TEST(DecisionForestOfBins, GivesEveryTrainingRowTheSumOfItsLeaves) {
       const DecisionForest forest = decision_forest(grown_forest, schema);
       const std::size_t levels = rows.label.num_levels();
       for (std::size_t i = 0; i < sums.size(); ++i) {
-        if (has_unseen(rows, i / levels)) continue;
+        if (rows.has_unseen_category(i / levels)) continue;
         const float output = evaluate(forest, schema, cells_of(rows, i / levels), i % levels);
         ASSERT_EQ(std::bit_cast<std::uint32_t>(output), std::bit_cast<std::uint32_t>(sums[i]));
       }
@@ -137,7 +125,7 @@ TEST(DecisionForestOfBins, SwapsTheSidesOfSplitsOnDecreasingFeatures) {
 TEST(DecisionForestOfBins, NeedsNoOrderThatItsTreesWereGrownWithout) {
   std::size_t count = 0;
   for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(40, 8); ++seed) {
-    const SyntheticRows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
+    const SyntheticRows rows(seed, 300, kSyntheticLosses[seed % std::size(kSyntheticLosses)]);
     const Forest forest = grown(rows, 10, 2 + static_cast<int>(seed * seed % 60));
     const Schema schema = rows.schema();
     const DecisionForest split_on_features = decision_forest(forest, schema);

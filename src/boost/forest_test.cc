@@ -48,20 +48,7 @@ double mean_square(const SyntheticRows& rows, const std::vector<float>& outputs)
   return sum / static_cast<double>(rows.data.num_rows);
 }
 
-// Such a word counts as the mean of the others in a network.
-bool has_unseen(const SyntheticRows& rows, std::size_t row) {
-  for (std::size_t c = 0; c < rows.data.num_features; ++c) {
-    const Wire& wire = rows.wires[c];
-    if (wire.is_category() && rows.data.row(row)[c] == static_cast<float>(wire.shares.size()))
-      return true;
-  }
-  return false;
-}
-
 const Dataset kNoRows;
-// One number, its median, levels that rise, and levels that fall.
-constexpr Loss kLosses[] = {Loss::squared_error, Loss::absolute_error, Loss::quantile,
-                            Loss::log_loss};
 constexpr Loss kAllLosses[] = {Loss::squared_error, Loss::absolute_error, Loss::quantile,
                                Loss::log_loss,      Loss::poisson,        Loss::gamma,
                                Loss::tweedie};
@@ -77,7 +64,7 @@ double mean_loss(const SyntheticRows& rows, const std::vector<float>& outputs) {
 }
 
 TEST(ForestNetwork, GivesEveryTrainingRowTheSumOfItsLeaves) {
-  for (const Loss loss : kLosses) {
+  for (const Loss loss : kSyntheticLosses) {
     for (const int leaves : {2, 7, 40}) {
       const SyntheticRows rows(static_cast<std::uint64_t>(leaves), 700, loss);
       const Forest forest = grown(rows, kNoRows, 12, leaves, 2);
@@ -90,7 +77,7 @@ TEST(ForestNetwork, GivesEveryTrainingRowTheSumOfItsLeaves) {
       const std::vector<float> outputs = network_outputs(network, rows.label, rows.data, pool);
       ASSERT_EQ(outputs.size(), rows.data.num_rows * rows.label.num_levels());
       for (std::size_t i = 0; i < sums.size(); ++i) {
-        if (has_unseen(rows, i / rows.label.num_levels())) continue;
+        if (rows.has_unseen_category(i / rows.label.num_levels())) continue;
         ASSERT_NEAR(outputs[i], sums[i], 1e-4);
       }
       EXPECT_LT(mean_loss(rows, outputs), 0.97 * mean_loss(rows, std::vector<float>(sums.size())));
@@ -100,7 +87,7 @@ TEST(ForestNetwork, GivesEveryTrainingRowTheSumOfItsLeaves) {
 
 TEST(ForestNetwork, MeetsEveryInequalityOfItsMonotoneColumns) {
   for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(40, 8); ++seed) {
-    const SyntheticRows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
+    const SyntheticRows rows(seed, 300, kSyntheticLosses[seed % std::size(kSyntheticLosses)]);
     const int leaves = 2 + static_cast<int>(seed * seed % 60);
     const Forest forest = grown(rows, kNoRows, 10, leaves, 1);
     for (const auto calibrators : {MonotoneCalibrators::required, MonotoneCalibrators::all}) {
@@ -118,7 +105,7 @@ TEST(ForestNetwork, MeetsEveryInequalityOfItsMonotoneColumns) {
 TEST(ForestNetwork, AsksForNoOrderThatItsTreesWereGrownWithout) {
   std::size_t count = 0;
   for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(40, 8); ++seed) {
-    const SyntheticRows rows(seed, 300, kLosses[seed % std::size(kLosses)]);
+    const SyntheticRows rows(seed, 300, kSyntheticLosses[seed % std::size(kSyntheticLosses)]);
     const Forest forest = grown(rows, kNoRows, 10, 2 + static_cast<int>(seed * seed % 60), 1);
     for (const auto calibrators : {MonotoneCalibrators::required, MonotoneCalibrators::all}) {
       const Network network = network_of(forest, rows.wires, calibrators);

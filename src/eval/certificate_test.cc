@@ -19,8 +19,8 @@
 namespace espalier {
 namespace {
 
-constexpr int kModels = effort(120, 12);
-constexpr std::size_t kPairs = effort(80'000, 2'000);
+const int kModels = effort(120, 12);
+const std::size_t kPairs = effort(80'000, 2'000);
 
 // The evaluation of training: the same network in plain float32.
 RowFunction plain_function(const Model& model) {

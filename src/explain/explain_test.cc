@@ -24,7 +24,7 @@
 namespace espalier {
 namespace {
 
-constexpr int kModels = effort(60, 12);
+const int kModels = effort(60, 12);
 
 // Classes without an order: they have no directions.
 Model random_class_model(Random& random) {
@@ -223,7 +223,7 @@ void expect_logs_fall(float first, std::uint32_t count) {
 constexpr int kFirstBinade = -116, kLastBinade = 122;
 
 TEST(Explain, TheLogarithmOfOddsNeverRisesOnNeighboursInEachBinade) {
-  constexpr std::uint32_t kBinade = 1u << 23, kSome = effort(4000u, 400u);
+  const std::uint32_t kBinade = 1u << 23, kSome = effort(4000u, 400u);
   for (int binade = kFirstBinade; binade <= kLastBinade; ++binade) {
     const float start = std::ldexp(1.0f, binade);
     expect_logs_fall(start, kSome);

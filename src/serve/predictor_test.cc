@@ -26,7 +26,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int kModels = effort(125, 8);
+const int kModels = effort(125, 8);
 
 std::vector<float> predict_rows(const Predictor& predictor, std::span<const float> rows,
                                 Output output = Output::score) {

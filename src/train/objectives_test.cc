@@ -119,8 +119,8 @@ std::vector<Kind> all_kinds() {
   return kinds;
 }
 
-constexpr std::int64_t kKindRows = effort(900, 200), kRowsToLearn = 3000;
-constexpr std::size_t kPairs = effort(20'000, 1000);
+const std::int64_t kKindRows = effort(900, 200), kRowsToLearn = 3000;
+const std::size_t kPairs = effort(20'000, 1000);
 
 Table table_of(const Kind& kind, std::int64_t rows = kKindRows) {
   Table table = simulate({.kind = kind.table, .rows = rows, .numbers = 4, .categories = 2});

@@ -78,8 +78,8 @@ TEST(Policy, AFiniteMetricImprovesOnOneThatIsNot) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const bool larger : {false, true}) {
     const double worst = larger ? -kInfinity : kInfinity;
-    for (const double constant : {2.0, worst, NAN}) {
-      for (const double before : {worst, NAN}) {
+    for (const double constant : {2.0, worst, std::nan("")}) {
+      for (const double before : {worst, std::nan("")}) {
         EXPECT_TRUE(has_improved(1, before, constant, larger));
         EXPECT_FALSE(has_improved(before, before, constant, larger));
         EXPECT_FALSE(has_improved(before, 1, constant, larger));

@@ -187,7 +187,7 @@ class WeightlessRows {
   std::string present_, absent_;
 };
 
-constexpr std::uint64_t kWeightedTables = effort(2, 1);
+const std::uint64_t kWeightedTables = effort(2, 1);
 
 TEST(WeightlessRows, TrainTheModelOfTheTableWithoutThem) {
   for (const WeightedKind& kind : weighted_kinds()) {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a test tries. Sanitizers and emulators make everything ten times slower and look for
-// other mistakes than wrong results, so under them a part of the cases is enough.
+// How much a test tries. With ESPALIER_EFFORT=low in the environment it tries less: sanitizers and
+// emulators make everything ten times slower and look for other mistakes than wrong results.
 #pragma once
+
+#include <cstdlib>
+#include <string_view>
 
 namespace espalier {
 
+inline bool is_effort_low() {
+  const char* const effort = std::getenv("ESPALIER_EFFORT");
+  return effort != nullptr && std::string_view(effort) == "low";
+}
+
 template <class Count>
-constexpr Count effort([[maybe_unused]] Count plain, [[maybe_unused]] Count slow) {
-#if defined(ESPALIER_SANITIZED) || defined(ESPALIER_EMULATED)
-  return slow;
-#else
-  return plain;
-#endif
+Count effort(Count full, Count low) {
+  return is_effort_low() ? low : full;
 }
 
 }  // namespace espalier

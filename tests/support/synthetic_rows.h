@@ -16,6 +16,10 @@
 
 namespace espalier {
 
+// A number, its median, quantiles and grades.
+inline constexpr Loss kSyntheticLosses[] = {Loss::squared_error, Loss::absolute_error,
+                                            Loss::quantile, Loss::log_loss};
+
 // A dataset as networks read it: numbers with few and with many values, some of them with missing
 // values, some monotone, and features with few and with very many categories.
 struct SyntheticRows {
@@ -109,6 +113,15 @@ struct SyntheticRows {
         feature.categories.push_back("w" + std::to_string(code));
     }
     return schema;
+  }
+
+  // A category without training rows, which counts as the mean of the others in a network.
+  bool has_unseen_category(std::size_t row) const {
+    for (std::size_t c = 0; c < data.num_features; ++c) {
+      if (wires[c].is_category() && data.row(row)[c] == static_cast<float>(wires[c].shares.size()))
+        return true;
+    }
+    return false;
   }
 
   std::vector<Wire> wires;
