@@ -17,20 +17,6 @@
 namespace espalier {
 namespace {
 
-// Tables as trees are trained with: the place of a number between its ends, an answer for each
-// word.
-void set_tables(const Layer& layer, Random& random, float* params) {
-  const auto answer = [&] { return static_cast<float>(random.below(2)); };
-  for (int u = 0; u < layer.num_units(); ++u) {
-    const Wire& wire = layer.inputs()[static_cast<std::size_t>(u)];
-    for (std::size_t i = layer.unit_begin(u), k = 0; i < layer.unit_begin(u + 1); ++i, ++k) {
-      const bool is_place = !wire.is_category() && k < static_cast<std::size_t>(wire.keypoints);
-      params[i] =
-          is_place ? static_cast<float>(k) / static_cast<float>(wire.keypoints - 1) : answer();
-    }
-  }
-}
-
 // A member of trees alone whose leaves are random numbers: every split changes the score.
 Model model_of_trees(Random& random) {
   auto data = std::make_shared<ModelData>();
@@ -40,7 +26,8 @@ Model model_of_trees(Random& random) {
   data->training_json = "{}";
   Network network = random_trees(data->schema, data->calibrators, random.split(1));
   constexpr int kTables = 1, kTrees = 2;  // layers
-  set_tables(network.layer(kTables), random, network.params().data() + network.offset(kTables));
+  set_forest_tables(network.layer(kTables), random,
+                    network.params().data() + network.offset(kTables));
   float* leaves = network.params().data() + network.offset(kTrees);
   for (std::size_t i = 0; i < network.layer(kTrees).num_params(); ++i)
     leaves[i] = static_cast<float>(random.normal());

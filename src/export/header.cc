@@ -318,6 +318,12 @@ struct CountNumbers {
   std::size_t operator()(const TreeStep& step) const {
     return step.leaves.size() + 4 * step.plan.questions.size();
   }
+  std::size_t operator()(const ForestStep& step) const {
+    std::size_t count = 0;
+    for (const DecisionTree& tree : step.forest.trees)
+      count += tree.leaves.size() + 5 * tree.splits.size();
+    return count;
+  }
   template <class Step>
   std::size_t operator()(const Step&) const {
     return 0;

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 namespace espalier {
 
@@ -31,63 +34,80 @@ struct Tables {
   }
 };
 
-// Trees as the operator has them: nodes by tree and number, the root first.
+// Trees as the operator has them: nodes by tree and number, the root first; a row goes on to the
+// right if a column compares with a number as `mode` says.
 class TreeTables {
  public:
-  explicit TreeTables(const TreeStep& step) : step_(step) {
-    for (std::size_t g = 0; g < step.plan.roots.size(); ++g) {
-      next_ = 0;
-      add(integer(g), step.plan.roots[g]);
-    }
+  explicit TreeTables(const char* mode) : mode_(mode) {}
+
+  void begin_tree() {
+    ++tree_;
+    next_ = 0;
+  }
+
+  /// Returns the place of the node, for set_next.
+  std::size_t add_split(std::size_t column, float value) {
+    add_node(integer(column), value, mode_);
+    return nodes_.size() - 1;
+  }
+  void set_next(std::size_t place, std::int64_t left, std::int64_t right) {
+    left_[place] = left;
+    right_[place] = right;
+  }
+  std::int64_t number_of_next() const { return next_; }  // in its tree
+
+  void add_leaf(float value) {
+    leaf_trees_.push_back(tree_);
+    leaf_nodes_.push_back(next_);
+    leaves_.push_back(value);
+    add_node(0, 0, "LEAF");
   }
 
   OnnxGraph::Attributes attributes() const {
-    return {{"n_targets", integer(step_.num_outputs())},
-            {"nodes_treeids", trees_},
-            {"nodes_nodeids", nodes_},
-            {"nodes_featureids", wires_},
-            {"nodes_values", above_},
-            {"nodes_modes", modes_},
-            {"nodes_truenodeids", if_above_},
-            {"nodes_falsenodeids", if_not_},
-            {"target_treeids", leaf_trees_},
-            {"target_nodeids", leaf_nodes_},
-            {"target_ids", leaf_trees_},
-            {"target_weights", leaves_}};
+    return {{"n_targets", tree_ + 1},        {"nodes_treeids", trees_},
+            {"nodes_nodeids", nodes_},       {"nodes_featureids", columns_},
+            {"nodes_values", values_},       {"nodes_modes", modes_},
+            {"nodes_truenodeids", right_},   {"nodes_falsenodeids", left_},
+            {"target_treeids", leaf_trees_}, {"target_nodeids", leaf_nodes_},
+            {"target_ids", leaf_trees_},     {"target_weights", leaves_}};
   }
 
  private:
-  // A question or a leaf, as a plan counts them; returns the number of its node.
-  std::int64_t add(std::int64_t tree, std::int32_t place) {
-    const std::int64_t node = next_++;
-    const std::size_t at = nodes_.size();
-    const bool is_leaf = place < 0;
-    const TreeQuestion question =
-        is_leaf ? TreeQuestion() : step_.plan.questions[static_cast<std::size_t>(place)];
-    trees_.push_back(tree);
-    nodes_.push_back(node);
-    wires_.push_back(question.wire);
-    above_.push_back(question.above);
-    modes_.emplace_back(is_leaf ? "LEAF" : "BRANCH_GT");
-    if_above_.push_back(0);
-    if_not_.push_back(0);
-    if (is_leaf) {
-      leaf_trees_.push_back(tree);
-      leaf_nodes_.push_back(node);
-      leaves_.push_back(step_.leaves[static_cast<std::size_t>(-1 - place)]);
-    } else {
-      if_not_[at] = add(tree, question.next[0]);
-      if_above_[at] = add(tree, question.next[1]);
-    }
-    return node;
+  void add_node(std::int64_t column, float value, const char* mode) {
+    trees_.push_back(tree_);
+    nodes_.push_back(next_++);
+    columns_.push_back(column);
+    values_.push_back(value);
+    modes_.emplace_back(mode);
+    right_.push_back(0);
+    left_.push_back(0);
   }
 
-  const TreeStep& step_;
-  std::int64_t next_ = 0;  // number of a node of this tree
-  Integers trees_, nodes_, wires_, if_above_, if_not_, leaf_trees_, leaf_nodes_;
-  std::vector<float> above_, leaves_;
+  const char* mode_;
+  std::int64_t tree_ = -1;
+  std::int64_t next_ = 0;
+  Integers trees_, nodes_, columns_, right_, left_, leaf_trees_, leaf_nodes_;
+  std::vector<float> values_, leaves_;
   std::vector<std::string> modes_;
 };
+
+// What follows at a place of a tree. `split_at(place)` is its column, its number and what follows
+// on both sides; `leaf_at(place)` is the value of a place below 0.
+template <class SplitAt, class LeafAt>
+void add_tree_from(TreeTables& tables, std::int32_t place, const SplitAt& split_at,
+                   const LeafAt& leaf_at) {
+  if (place < 0) return tables.add_leaf(leaf_at(place));
+  const auto [column, value, left, right] = split_at(place);
+  const std::size_t own = tables.add_split(column, value);
+  const std::int64_t left_node = tables.number_of_next();
+  add_tree_from(tables, left, split_at, leaf_at);
+  const std::int64_t right_node = tables.number_of_next();
+  add_tree_from(tables, right, split_at, leaf_at);
+  tables.set_next(own, left_node, right_node);
+}
+
+// Column, number, left, right.
+using OnnxSplit = std::tuple<std::size_t, float, std::int32_t, std::int32_t>;
 
 class StepWriter {
  public:
@@ -350,7 +370,65 @@ class StepWriter {
   }
 
   Value write(const TreeStep& step) {
-    return graph_.apply("TreeEnsembleRegressor", {in_}, TreeTables(step).attributes());
+    TreeTables tables("BRANCH_GT");
+    for (const std::int32_t root : step.plan.roots) {
+      tables.begin_tree();
+      add_tree_from(
+          tables, root,
+          [&](std::int32_t at) {
+            const TreeQuestion& own = step.plan.questions[static_cast<std::size_t>(at)];
+            return OnnxSplit(static_cast<std::size_t>(own.wire), own.above, own.next[0],
+                             own.next[1]);
+          },
+          [&](std::int32_t at) { return step.leaves[static_cast<std::size_t>(~at)]; });
+    }
+    return graph_.apply("TreeEnsembleRegressor", {in_}, tables.attributes());
+  }
+
+  // Splits read columns of their own: a number as it is, or with missing values above all others,
+  // or whether a category is in a set.
+  Value write(const ForestStep& step) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> sets;  // input and set: column
+    std::map<std::uint32_t, std::size_t> plain, missing_high;
+    std::vector<Value> columns;
+    const auto column_of = [&](const DecisionSplit& split) {
+      const ForestStep::Input& input = step.inputs[split.feature];
+      const auto add_column = [&](auto& known, const auto& key, const auto& make) {
+        const auto [at, is_new] = known.try_emplace(key, columns.size());
+        if (is_new) columns.push_back(make(graph_.columns(in_, {split.feature})));
+        return at->second;
+      };
+      if (input.num_codes > 0) {
+        return add_column(sets, std::pair(split.feature, split.set), [&](const Value& code) {
+          std::vector<float> is_in;
+          for (int c = 0; c < input.num_codes; ++c)
+            is_in.push_back(step.forest.has(split.set, static_cast<std::size_t>(c)) ? 1 : 0);
+          return graph_.apply("Gather", {floats(is_in), graph_.cast(code, Type::int64)});
+        });
+      }
+      if (!split.missing_right)
+        return add_column(plain, split.feature, [](const Value& x) { return x; });
+      return add_column(missing_high, split.feature, [&](const Value& x) {
+        const Value high = scalar(static_cast<float>(input.keypoints));
+        return graph_.apply("Where", {graph_.apply("Less", {x, scalar(0)}), high, x});
+      });
+    };
+    TreeTables tables("BRANCH_GTE");
+    for (const DecisionTree& tree : step.forest.trees) {
+      tables.begin_tree();
+      add_tree_from(
+          tables, tree.splits.empty() ? ~0 : 0,
+          [&](std::int32_t at) {
+            const DecisionSplit& own = tree.splits[static_cast<std::size_t>(at)];
+            const bool is_category = step.inputs[own.feature].num_codes > 0;
+            return OnnxSplit(column_of(own), is_category ? 0.5f : own.threshold, own.next[0],
+                             own.next[1]);
+          },
+          [&](std::int32_t at) { return tree.leaves[static_cast<std::size_t>(~at)]; });
+    }
+    if (columns.empty()) columns.push_back(graph_.columns(in_, {0}));
+    const Value read = graph_.apply("Concat", columns, {{"axis", std::int64_t{1}}});
+    return sum_along(1, graph_.apply("TreeEnsembleRegressor", {read}, tables.attributes()));
   }
 
   Value write(const ReluStep&) { return graph_.apply("Relu", {in_}); }

@@ -310,6 +310,40 @@ ESPALIER_EXPORT_INLINE void trees(const Question* questions, const std::int32_t 
   }
 }
 
+// A split of a forest. Missing values are below 0.
+struct Split {
+  std::uint32_t input;
+  std::int32_t set;  // of a category: its first word; else -1
+  float threshold;   // those at or above it go right
+  bool missing_right;
+  std::int32_t next[2];  // left and right: a split of the tree, or the leaf -1 - next
+};
+
+// sizes: splits of each tree.
+template <std::size_t Trees>
+ESPALIER_EXPORT_INLINE float forest(const Split* splits, const std::uint32_t (&sizes)[Trees],
+                                    const std::uint32_t* sets, const float* leaves,
+                                    const float* in) noexcept {
+  float sum = 0;
+  for (std::size_t g = 0; g < Trees; ++g) {
+    std::int32_t at = sizes[g] > 0 ? 0 : -1;
+    while (at >= 0) {
+      const Split& split = splits[at];
+      const float x = in[split.input];
+      bool right = x < 0 ? split.missing_right : x >= split.threshold;
+      if (split.set >= 0) {
+        const auto code = static_cast<std::uint32_t>(x);
+        right = (sets[static_cast<std::uint32_t>(split.set) + code / 32] >> code % 32 & 1) != 0;
+      }
+      at = split.next[right ? 1 : 0];
+    }
+    sum += leaves[-1 - at];
+    splits += sizes[g];
+    leaves += sizes[g] + 1;
+  }
+  return sum;
+}
+
 // 2^exponent, -1022 <= exponent <= 1023.
 inline double power_of_two(int exponent) noexcept {
   const std::uint64_t bits = static_cast<std::uint64_t>(exponent + 1023) << 52;

@@ -220,6 +220,32 @@ class StepPrinter {
     call(fmt::format("trees({}, {}, numbers + {}, {}, {});", asked, roots, leaves, in_, out_));
   }
 
+  void print_own(const ForestStep& step) {
+    std::string splits, sizes;
+    std::vector<float> leaves;
+    for (const DecisionTree& tree : step.forest.trees) {
+      for (const DecisionSplit& split : tree.splits) {
+        const bool is_category = step.inputs[split.feature].num_codes > 0;
+        splits += fmt::format("    {{{}, {}, {}, {}, {{{}, {}}}}},\n", split.feature,
+                              is_category ? fmt::format("{}", split.set) : "-1",
+                              float_literal(is_category ? 0 : split.threshold), split.missing_right,
+                              split.next[0], split.next[1]);
+      }
+      leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
+    }
+    if (splits.empty()) splits = "    {0, -1, 0, false, {0, 0}},\n";  // arrays have an entry
+    std::vector<std::size_t> counts;
+    for (const DecisionTree& tree : step.forest.trees) counts.push_back(tree.splits.size());
+    std::vector<std::uint32_t> sets = step.forest.sets;
+    if (sets.empty()) sets.push_back(0);
+    table("Split", table_name("splits"), splits);
+    table("std::uint32_t", table_name("sizes"), list_of(std::span<const std::size_t>(counts)));
+    table("std::uint32_t", table_name("sets"), list_of(std::span<const std::uint32_t>(sets)));
+    const std::size_t at = numbers_.add(title("leaves of trees"), leaves);
+    call(fmt::format("{}[0] = forest({}, {}, {}, numbers + {}, {});", out_, table_name("splits"),
+                     table_name("sizes"), table_name("sets"), at, in_));
+  }
+
   void print_own(const ReluStep& step) {
     call(fmt::format("relu({}, {}, {});", in_, step.num_wires, out_));
   }

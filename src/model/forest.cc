@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <utility>
@@ -54,45 +55,47 @@ class Questions {
   std::optional<Answer> find(const CellTable& cell, std::size_t input, float above) {
     const std::vector<Feature>& features = schema_.features;
     const auto is_above = [&](float encoded) { return through(cell, encoded) > above; };
-    if (input >= features.size() + schema_.pairs.size()) return of_level(is_above);
+    if (input >= features.size() + schema_.pairs.size()) return of_level(cell, is_above);
     if (input >= features.size() || cell.kind == CellTable::Kind::pass) return std::nullopt;
     const Feature& feature = features[input];
     const auto encoded_is_above = [&](float value) {
       return is_above(encode_cell(feature, value));
     };
-    std::optional<Answer> answer =
-        feature.kind == FeatureKind::category
-            ? of_category(num_own_categories(feature) + 1, is_above)
-            : of_number(feature.keypoints, encoded_is_above(NAN), encoded_is_above);
+    std::optional<Answer> answer = feature.kind == FeatureKind::category
+                                       ? of_category(num_own_categories(feature) + 1, is_above)
+                                       : of_number(feature.keypoints, encoded_is_above(NAN),
+                                                   is_rising(cell), encoded_is_above);
     if (answer) answer->split.feature = static_cast<std::uint32_t>(input);
     return answer;
   }
 
   template <class IsAbove>
-  std::optional<Answer> of_level(const IsAbove& is_above) {
+  std::optional<Answer> of_level(const CellTable& cell, const IsAbove& is_above) {
     std::vector<float> levels;
     for (std::size_t l = 0; l < schema_.label.num_levels(); ++l)
       levels.push_back(static_cast<float>(l));
-    std::optional<Answer> answer = of_number(levels, is_above(0), is_above);
+    std::optional<Answer> answer = of_number(levels, is_above(0), is_rising(cell), is_above);
     if (answer) answer->split.feature = static_cast<std::uint32_t>(schema_.features.size());
     return answer;
   }
 
-  // Between two ends the answer changes once at most, and beyond the outer ones not at all.
+  static bool is_rising(const CellTable& cell) {
+    return std::is_sorted(cell.table.begin(), cell.table.begin() + cell.keypoints);
+  }
+
+  // Between two ends the answer changes once at most, and beyond the outer ones not at all; if the
+  // table rises, it changes once in all.
   template <class IsAbove>
-  static std::optional<Answer> of_number(std::span<const float> ends, bool missing,
+  static std::optional<Answer> of_number(std::span<const float> ends, bool missing, bool rises,
                                          const IsAbove& is_above) {
     const bool first = is_above(ends.front());
-    std::vector<std::size_t> changes;
-    bool before = first;
-    for (std::size_t k = 1; k < ends.size(); ++k) {
-      const bool now = is_above(ends[k]);
-      if (now != before) changes.push_back(k);
-      before = now;
-    }
-    if (changes.size() > 1) return std::nullopt;
+    const auto has_changed = [&](float end) { return is_above(end) != first; };
+    const auto change =
+        rises ? std::partition_point(ends.begin(), ends.end(), std::not_fn(has_changed))
+              : std::find_if(ends.begin(), ends.end(), has_changed);
+    if (!rises && !std::all_of(change, ends.end(), has_changed)) return std::nullopt;
     Answer answer;
-    if (changes.empty()) {
+    if (change == ends.end()) {
       if (missing == first) {
         answer.kind = first ? Answer::Kind::always : Answer::Kind::never;
         return answer;
@@ -101,7 +104,7 @@ class Questions {
       answer.swapped = !first;
       return answer;
     }
-    std::int64_t low = rank_of(ends[changes.front() - 1]), high = rank_of(ends[changes.front()]);
+    std::int64_t low = rank_of(change[-1]), high = rank_of(*change);
     while (high - low > 1) {
       const std::int64_t middle = low + (high - low) / 2;
       (is_above(of_rank(middle)) == first ? low : high) = middle;

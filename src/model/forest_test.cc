@@ -52,21 +52,16 @@ class OldTrees {
   const float* leaves_;
 };
 
-// Tables as trained forests have them: ramps, missing values at one of the ends, sets of
-// categories; now and then one that rises by steps, falls or is constant.
+// Tables as forests are grown with, but now and then one that rises by steps, falls or is constant.
 void make_tables(Network& network, Random& random) {
-  float* table = network.params().data() + network.offset(1);
   const Layer& layer = network.layer(1);
+  float* params = network.params().data() + network.offset(1);
+  set_forest_tables(layer, random, params);
   for (int u = 0; u < layer.num_units(); ++u) {
     const Wire& wire = layer.inputs()[static_cast<std::size_t>(u)];
-    const std::span<float> own(table + layer.unit_begin(u), layer.unit_size(u));
-    if (wire.is_category()) {
-      for (float& value : own) value = random.uniform() < 0.5 ? 1 : 0;
-      continue;
-    }
-    const std::span<float> values = own.first(static_cast<std::size_t>(wire.keypoints));
-    for (std::size_t k = 0; k < values.size(); ++k)
-      values[k] = static_cast<float>(k) / static_cast<float>(values.size() - 1);
+    if (wire.is_category()) continue;
+    const std::span<float> values(params + layer.unit_begin(u),
+                                  static_cast<std::size_t>(wire.keypoints));
     const double odd = random.uniform();
     if (odd < 0.1) {
       std::ranges::fill(values, 1.0f);
@@ -76,7 +71,6 @@ void make_tables(Network& network, Random& random) {
       for (float& value : values) value = static_cast<float>(random.uniform());
       std::ranges::sort(values);
     }
-    if (wire.learns_missing) own.back() = random.uniform() < 0.5 ? 1 : 0;
   }
 }
 

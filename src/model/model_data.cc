@@ -26,6 +26,11 @@ Wire wire_of(const Pair& pair, const Schema& schema) {
 
 }  // namespace
 
+std::optional<DecisionForest> forest_of(const ModelMember& member, const Schema& schema) {
+  if (!member.is_network()) return member.forest();
+  return forest_of(member.network(), schema);
+}
+
 MemberCounts count_members(const ModelData& model) {
   using enum LayerKind;
   constexpr LayerKind kForest[] = {gather, cal, tree, sum};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -44,6 +45,9 @@ struct ModelData {
   std::string training_json;       // an object
   std::string version = kVersion;  // of the library that trained it
 };
+
+/// The forest that a member is, or that its network is: see model/forest.h.
+std::optional<DecisionForest> forest_of(const ModelMember& member, const Schema& schema);
 
 /// Members that are networks, and the trees of the others, which boost/forest_network.h builds.
 struct MemberCounts {

@@ -232,6 +232,33 @@ const Interpreter = (() => {
       };
     },
 
+    forest(step) {
+      const splits = wholes(step.splits), thresholds = floats(step.splits);
+      const sizes = wholes(step.sizes), leaves = floats(step.leaves), sets = wholes(step.sets);
+      const goesRight = (i, x) => {
+        const kind = splits[i] & 3;
+        if (kind === 2) return sets[splits[i + 1] + (x >> 5)] >> (x & 31) & 1;
+        return x < 0 ? kind : x >= thresholds[i + 1] ? 1 : 0;
+      };
+      return {
+        size: 1,
+        run(input, out) {
+          out[0] = 0;
+          let split = 0, leaf = 0;
+          for (const size of sizes) {
+            let at = size > 0 ? 0 : -1;
+            while (at >= 0) {
+              const i = 4 * (split + at);
+              at = splits[i + 2 + goesRight(i, input[splits[i] >> 2])];
+            }
+            out[0] += leaves[leaf - 1 - at];
+            split += size;
+            leaf += size + 1;
+          }
+        }
+      };
+    },
+
     relu(step, inputs) {
       return {
         size: inputs,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "page/program_json.h"
 
+#include <bit>
+
 #include "page/text.h"
 
 namespace espalier {
@@ -123,6 +125,31 @@ Json to_json(const TreeStep& step) {
           {"above", base64(above)},
           {"roots", base64(step.plan.roots)},
           {"leaves", base64(step.leaves)}};
+}
+
+// splits: [split][4 * input + 2 of a category or 1 of a number whose missing values go right,
+// threshold or begin of the set, left, right]; sizes: splits of each tree.
+Json to_json(const ForestStep& step) {
+  std::vector<std::int32_t> splits, sizes;
+  std::vector<float> leaves;
+  for (const DecisionTree& tree : step.forest.trees) {
+    for (const DecisionSplit& split : tree.splits) {
+      const bool is_category = step.inputs[split.feature].num_codes > 0;
+      const std::int32_t kind = is_category ? 2 : split.missing_right ? 1 : 0;
+      const auto where = is_category ? static_cast<std::int32_t>(split.set)
+                                     : std::bit_cast<std::int32_t>(split.threshold);
+      splits.insert(splits.end(), {static_cast<std::int32_t>(4 * split.feature) + kind, where,
+                                   split.next[0], split.next[1]});
+    }
+    sizes.push_back(whole(tree.splits.size()));
+    leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
+  }
+  const std::vector<std::int32_t> sets(step.forest.sets.begin(), step.forest.sets.end());
+  return {{"step", "forest"},
+          {"splits", base64(splits)},
+          {"sizes", base64(sizes)},
+          {"leaves", base64(leaves)},
+          {"sets", base64(sets)}};
 }
 
 const char* word_of(Link link) {

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <span>
+#include <utility>
 
+#include "core/float_rank.h"
 #include "encode/encode.h"
 #include "model/model_data.h"
 #include "model/visit_layer.h"
@@ -114,6 +118,54 @@ Step step_of(const Network& network, int index) {
                  }});
 }
 
+// The split on the encoded cell. As a feature falls its position rises, so the sides change places.
+DecisionSplit encode_split(DecisionSplit split, const Feature& feature) {
+  if (feature.kind == FeatureKind::category) return split;
+  const bool reversed = feature.monotonicity == Monotonicity::decreasing;
+  if (split.threshold == -std::numeric_limits<float>::infinity()) {
+    split.threshold = 0;
+  } else if (!reversed) {
+    split.threshold = encode_number(feature, split.threshold);
+  } else {
+    split.threshold = encode_number(feature, of_rank(rank_of(split.threshold) - 1));
+    split.missing_right = !split.missing_right;
+    std::swap(split.next[0], split.next[1]);
+  }
+  return split;
+}
+
+ForestStep forest_step(DecisionForest forest, const Schema& schema) {
+  const std::size_t num_features = schema.features.size();
+  const std::size_t level = num_features + schema.pairs.size();
+  for (DecisionTree& tree : forest.trees) {
+    for (DecisionSplit& split : tree.splits) {
+      if (split.feature < num_features) {
+        split = encode_split(split, schema.features[split.feature]);
+      } else {
+        split.feature = static_cast<std::uint32_t>(level);
+      }
+    }
+  }
+  ForestStep step{.inputs = std::vector<ForestStep::Input>(level), .forest = std::move(forest)};
+  for (std::size_t f = 0; f < num_features; ++f) {
+    const Feature& feature = schema.features[f];
+    if (feature.kind == FeatureKind::category) {
+      step.inputs[f].num_codes = static_cast<int>(num_own_categories(feature)) + 1;
+    } else {
+      step.inputs[f].keypoints = static_cast<int>(feature.keypoints.size());
+    }
+  }
+  if (const std::size_t levels = schema.label.num_levels(); levels > 1)
+    step.inputs.push_back({.keypoints = static_cast<int>(levels)});
+  return step;
+}
+
+std::vector<Step> compile_member(const ModelMember& member, const Schema& schema) {
+  std::optional<DecisionForest> forest = forest_of(member, schema);
+  if (!forest) return compile(member.network());
+  return {forest_step(std::move(*forest), schema)};
+}
+
 }  // namespace
 
 std::vector<Step> compile(const Network& network) {
@@ -130,7 +182,7 @@ Program compile(const Model& model) {
         {pair.first.feature, pair.second.feature, pair.first.edges, pair.second.edges, pair.codes});
   }
   for (const ModelMember& member : model.data().members) {
-    program.members.push_back(compile(member.network()));
+    program.members.push_back(compile_member(member, model.schema()));
     program.weights.push_back(member.weight);
   }
   const Label& label = model.schema().label;

@@ -38,6 +38,7 @@
 #include "espalier/architecture.h"
 #include "layers/cell_table.h"
 #include "layers/tree_plan.h"
+#include "model/forest.h"
 #include "objective/link.h"
 
 namespace espalier {
@@ -175,6 +176,21 @@ struct ReluStep {
   std::size_t num_outputs() const { return num_wires; }
 };
 
+/// One output: 0 + the leaf of tree 0 + the leaf of tree 1 + ... Splits read encoded cells: of a
+/// number or a level those at or above the threshold go right, and of those below 0, which are
+/// missing, all or none; of a category those whose code is in the set. Of the two sides of a split
+/// either may be read first.
+struct ForestStep {
+  struct Input {
+    int num_codes = 0;  // of a category, unseen among them; else 0
+    int keypoints = 0;  // of a number, or how many levels there are
+  };
+  std::vector<Input> inputs;  // all of a member
+  DecisionForest forest;
+
+  std::size_t num_outputs() const { return 1; }
+};
+
 /// Output g is the value of the leaf to which tree g leads: from roots[g] on, question q goes on to
 /// questions[q].next[1] if its wire > above and else to next[0], and -1 - i is leaf i.
 struct TreeStep {
@@ -185,7 +201,7 @@ struct TreeStep {
 };
 
 using Step = std::variant<CellStep, CalibratorStep, LinearStep, LatticeStep, GatherStep, SumStep,
-                          MinMaxStep, ReluStep, TreeStep>;
+                          MinMaxStep, ReluStep, TreeStep, ForestStep>;
 
 struct Program {
   std::vector<Cell> cells;                 // of a row, in order

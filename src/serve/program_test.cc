@@ -205,6 +205,26 @@ Wires run(const TreeStep& step, const Wires& in) {
   return out;
 }
 
+Wires run(const ForestStep& step, const Wires& in) {
+  EXPECT_EQ(step.inputs.size(), in.size());
+  float sum = 0;
+  for (const DecisionTree& tree : step.forest.trees) {
+    std::int32_t at = tree.splits.empty() ? -1 : 0;
+    while (at >= 0) {
+      const DecisionSplit& split = tree.splits.at(static_cast<std::size_t>(at));
+      const float x = in.at(split.feature);
+      const auto code = static_cast<std::size_t>(std::max(x, 0.0f));
+      const bool right = step.inputs.at(split.feature).num_codes > 0
+                             ? (step.forest.sets.at(split.set + code / 32) >> code % 32 & 1) != 0
+                         : x < 0 ? split.missing_right
+                                 : x >= split.threshold;
+      at = split.next[right ? 1 : 0];
+    }
+    sum += tree.leaves.at(static_cast<std::size_t>(-1 - at));
+  }
+  return {sum};
+}
+
 float linked(const Program& program, float score, float exposure) {
   constexpr float kLargest = std::numeric_limits<float>::max();
   switch (program.link) {
@@ -311,7 +331,7 @@ TEST(Program, SeveralScoresLieRowAfterRow) {
     Program program = compile(model);
     std::size_t num_scores = 1000;
     std::erase_if(program.members, [](const std::vector<Step>& steps) {  // trees embed nothing
-      return std::holds_alternative<GatherStep>(steps.front());
+      return steps.size() == 1 || std::holds_alternative<GatherStep>(steps.front());
     });
     program.weights.resize(program.members.size());
     for (std::vector<Step>& steps : program.members) {

@@ -30,17 +30,11 @@ Runner runner_of(SumStep&& step) { return SumRunner(step); }
 Runner runner_of(MinMaxStep&& step) { return MinMaxRunner(step); }
 Runner runner_of(ReluStep&& step) { return ReluRunner(step); }
 Runner runner_of(TreeStep&& step) { return TreeRunner(std::move(step)); }
+Runner runner_of(ForestStep&& step) { return ForestRunner(step); }
 
 bool is_multilinear(const Step& step) {
   const auto* lattices = std::get_if<LatticeStep>(&step);
   return lattices != nullptr && lattices->interpolation == Interpolation::multilinear;
-}
-
-// A gather, tables and trees, from steps[i] on.
-bool reads_trees(const std::vector<Step>& steps, std::size_t i) {
-  return i + 2 < steps.size() && std::holds_alternative<GatherStep>(steps[i]) &&
-         std::holds_alternative<CellStep>(steps[i + 1]) &&
-         std::holds_alternative<TreeStep>(steps[i + 2]);
 }
 
 }  // namespace
@@ -49,15 +43,6 @@ std::vector<Runner> lay_out(std::vector<Step> steps) {
   std::vector<Runner> runners;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     auto* gather = std::get_if<GatherStep>(&steps[i]);
-    if (reads_trees(steps, i)) {
-      CodeTrees trees = ask_codes(*gather, std::get<CellStep>(steps[i + 1]),
-                                  std::get<TreeStep>(std::move(steps[i + 2])));
-      runners.push_back(GatherRunner(std::move(trees.gather)));
-      runners.push_back(CellRunner(std::move(trees.cells)));
-      runners.push_back(TreeRunner(std::move(trees.trees), std::move(trees.sets)));
-      i += 2;
-      continue;
-    }
     if (gather != nullptr && i + 1 < steps.size() && is_multilinear(steps[i + 1])) {
       runners.push_back(MultilinearRunner(std::get<LatticeStep>(std::move(steps[++i])),
                                           std::move(gather->wires)));

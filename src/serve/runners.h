@@ -18,9 +18,11 @@
 
 #include "layers/kernels.h"
 #include "layers/tree_tiles.h"
-#include "serve/category_sets.h"
+#include "serve/forest_walk.h"
 #include "serve/kernels.h"
+#include "serve/leaf_masks.h"
 #include "serve/program.h"
+#include "serve/ranks.h"
 
 namespace espalier {
 
@@ -154,27 +156,34 @@ class ReluRunner {
   ReluStep step_;
 };
 
-// Trees, and what they ask of codes: see word_sets.h.
 class TreeRunner {
  public:
-  explicit TreeRunner(TreeStep step, std::vector<CategorySet> sets = {});
-  std::size_t scratch_size() const { return 2 * (tiles_.splits().size() + num_codes_); }
+  explicit TreeRunner(TreeStep step) : step_(std::move(step)), tiles_(step_.plan) {}
+  std::size_t scratch_size() const { return 2 * tiles_.splits().size(); }
   void tile(const float* in, float* out, float* scratch) const noexcept;
   void row(const float* in, float* out, float* scratch) const noexcept;
 
  private:
-  void find_words(const float* in, float* answers, float* scratch) const noexcept;
-
   TreeStep step_;
-  std::vector<CategorySet> sets_;
   TreeTiles tiles_;
-  std::size_t num_sets_asked_ = 0;
-  std::size_t num_codes_ = 0;  // of the largest set
+};
+
+// By masks, or where these would be too large by walking.
+class ForestRunner {
+ public:
+  explicit ForestRunner(const ForestStep& step);
+  std::size_t scratch_size() const;
+  void tile(const float* in, float* out, float* scratch) const noexcept;
+  void row(const float* in, float* out, float* scratch) const noexcept;
+
+ private:
+  RankedColumns ranked_;
+  std::variant<LeafMasks, ForestWalk> trees_;
 };
 
 using Runner =
     std::variant<CellRunner, CalibratorRunner, LinearRunner, MultilinearRunner, SimplexRunner,
-                 GatherRunner, SumRunner, MinMaxRunner, ReluRunner, TreeRunner>;
+                 GatherRunner, SumRunner, MinMaxRunner, ReluRunner, TreeRunner, ForestRunner>;
 
 /// The runners of some steps in turn; there may be fewer, since one may do two steps.
 std::vector<Runner> lay_out(std::vector<Step> steps);

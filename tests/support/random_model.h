@@ -220,7 +220,21 @@ inline std::string random_tree(std::size_t num_wires, int depth, Random& random)
   return fmt::format("{}>{},{},{}", wire, above, no, random_tree(num_wires, depth - 1, random));
 }
 
-// A forest as it is grown: tables of the columns, trees, their sum.
+// Tables as forests are grown with: the place of a number between its ends, an answer for missing
+// values and for each category.
+inline void set_forest_tables(const Layer& layer, Random& random, float* params) {
+  for (int u = 0; u < layer.num_units(); ++u) {
+    const Wire& wire = layer.inputs()[static_cast<std::size_t>(u)];
+    for (std::size_t i = layer.unit_begin(u), k = 0; i < layer.unit_begin(u + 1); ++i, ++k) {
+      const bool is_place = !wire.is_category() && k < static_cast<std::size_t>(wire.keypoints);
+      params[i] = is_place ? static_cast<float>(k) / static_cast<float>(wire.keypoints - 1)
+                           : static_cast<float>(random.below(2));
+    }
+  }
+}
+
+// A forest as it is grown: tables of the columns, trees, their sum. Some have other tables than
+// forests are grown with.
 inline Network random_trees(const Schema& schema, MonotoneCalibrators calibrators, Random random) {
   // Columns, and the level if there is one; trees do not ask for pairs.
   const std::size_t num_features = schema.features.size();
@@ -235,7 +249,10 @@ inline Network random_trees(const Schema& schema, MonotoneCalibrators calibrator
     trees.push_back(random_tree(readings.size(), 6, random));
   const std::string architecture = fmt::format("gather({}) cal(2) tree({}) sum",
                                                fmt::join(readings, ","), fmt::join(trees, ","));
-  return random_network(schema, calibrators, architecture, random.split(1), random);
+  Network network = random_network(schema, calibrators, architecture, random.split(1), random);
+  if (random.uniform() < 0.8)
+    set_forest_tables(network.layer(1), random, network.params().data() + network.offset(1));
+  return network;
 }
 
 inline Model random_model_of(Schema schema, Random& random) {
