@@ -310,7 +310,109 @@ ESPALIER_EXPORT_INLINE void trees(const Question* questions, const std::int32_t 
   }
 }
 
-// A split of a forest. Missing values are below 0.
+// A forest by masks. Every leaf has a bit; a line is the mask of the leaves of one block of trees
+// that a row can reach if its cell of some column has some rank. The AND of a row's lines leaves
+// one bit in each tree.
+struct ForestColumn {
+  std::uint32_t input;
+  std::uint32_t entry;  // of `line_of`: that of rank 0
+  std::uint32_t
+      first;  // of `firsts`: the rank of a missing value, then the least from each keypoint on
+  std::uint32_t cuts;  // of `cuts`
+  std::int32_t most;   // cuts between two keypoints; -1: a category, whose rank is its code
+};
+
+struct ForestBlock {
+  std::uint32_t line;
+  std::uint32_t tree;
+  std::uint32_t num_trees;
+  std::uint32_t leaf;
+};
+
+struct ForestMasks {
+  const std::uint32_t* firsts;
+  const float* cuts;
+  const std::uint16_t* line_of;  // [rank of a column][block], counted from the block's first line
+  const std::uint32_t* lines;    // [line][kForestWords]
+  const std::uint8_t* pairs;     // of words, for each tree; null: trees have one word
+  const float* leaves;           // 32 for a word; 64 for a pair, then 0
+};
+
+constexpr std::size_t kForestWords = 32;
+
+// The number of the lowest bit, 64 if there is none.
+ESPALIER_EXPORT_INLINE std::uint32_t lowest_bit(std::uint64_t bits) noexcept {
+#if defined(__GNUC__)
+  return bits == 0 ? 64u : static_cast<std::uint32_t>(__builtin_ctzll(bits));
+#else
+  std::uint32_t place = 0;
+  while (place < 64 && (bits >> place & 1) == 0) ++place;
+  return place;
+#endif
+}
+
+ESPALIER_EXPORT_INLINE std::uint32_t entry_of(const ForestColumn& column, const ForestMasks& masks,
+                                              std::uint32_t num_blocks, float x) noexcept {
+  if (column.most < 0) return column.entry + static_cast<std::uint32_t>(x) * num_blocks;
+  const auto from = static_cast<std::uint32_t>(static_cast<std::int32_t>(x) + 1);
+  std::uint32_t rank = masks.firsts[column.first + from];
+  const float* const next = masks.cuts + column.cuts + rank;
+  for (std::int32_t i = 0; i < column.most; ++i) rank += next[i] <= x ? 1u : 0u;
+  return column.entry + rank * num_blocks;
+}
+
+// words[kForestWords] = the AND of lines + entries[0], entries[1], ...
+ESPALIER_EXPORT_INLINE void and_lines(const std::uint32_t* lines, const std::uint16_t* line_of,
+                                      const std::uint32_t* entries, std::size_t num_columns,
+                                      std::uint32_t* words) noexcept {
+#if defined(__GNUC__)
+  typedef std::uint32_t Part __attribute__((vector_size(32)));
+#else
+  using Part = std::uint32_t;
+#endif
+  constexpr std::size_t kParts = kForestWords * sizeof(std::uint32_t) / sizeof(Part);
+  Part own[kParts];
+  std::memcpy(own, lines + std::size_t{line_of[entries[0]]} * kForestWords, sizeof own);
+  for (std::size_t c = 1; c < num_columns; ++c) {
+    Part other[kParts];
+    std::memcpy(other, lines + std::size_t{line_of[entries[c]]} * kForestWords, sizeof other);
+    for (std::size_t i = 0; i < kParts; ++i) own[i] &= other[i];
+  }
+  std::memcpy(words, own, sizeof own);
+}
+
+template <std::size_t Columns, std::size_t Blocks>
+ESPALIER_EXPORT_INLINE float masked_forest(const ForestColumn (&columns)[Columns],
+                                           const ForestBlock (&blocks)[Blocks],
+                                           const ForestMasks& masks, const float* in) noexcept {
+  std::uint32_t entries[Columns];
+  for (std::size_t c = 0; c < Columns; ++c)
+    entries[c] = entry_of(columns[c], masks, Blocks, in[columns[c].input]);
+  float sum = 0;
+  for (std::size_t b = 0; b < Blocks; ++b) {
+    const ForestBlock& block = blocks[b];
+    alignas(64) std::uint32_t words[kForestWords];
+    and_lines(masks.lines + std::size_t{block.line} * kForestWords, masks.line_of + b, entries,
+              Columns, words);
+    const float* leaves = masks.leaves + block.leaf;
+    if (masks.pairs == nullptr) {
+      for (std::size_t t = 0; t < block.num_trees; ++t, leaves += 32)
+        sum += leaves[lowest_bit(words[t])];
+      continue;
+    }
+    std::size_t word = 0;
+    for (std::size_t t = 0; t < block.num_trees; ++t) {
+      float value = 0;
+      const std::size_t end = word + 2 * std::size_t{masks.pairs[block.tree + t]};
+      for (; word < end; word += 2, leaves += 65)
+        value += leaves[lowest_bit(std::uint64_t{words[word + 1]} << 32 | words[word])];
+      sum += value;
+    }
+  }
+  return sum;
+}
+
+// A forest of more leaves, split by split. Missing values are below 0.
 struct Split {
   std::uint32_t input;
   std::int32_t set;  // of a category: its first word; else -1
@@ -321,9 +423,9 @@ struct Split {
 
 // sizes: splits of each tree.
 template <std::size_t Trees>
-ESPALIER_EXPORT_INLINE float forest(const Split* splits, const std::uint32_t (&sizes)[Trees],
-                                    const std::uint32_t* sets, const float* leaves,
-                                    const float* in) noexcept {
+ESPALIER_EXPORT_INLINE float walked_forest(const Split* splits, const std::uint32_t (&sizes)[Trees],
+                                           const std::uint32_t* sets, const float* leaves,
+                                           const float* in) noexcept {
   float sum = 0;
   for (std::size_t g = 0; g < Trees; ++g) {
     std::int32_t at = sizes[g] > 0 ? 0 : -1;

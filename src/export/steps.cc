@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
+
+#include "serve/leaf_masks.h"
+#include "serve/ranks.h"
 
 namespace espalier {
 
@@ -15,9 +19,13 @@ namespace {
 // Lattices that are folded side by side.
 constexpr std::size_t kLanes = 16;
 
-template <class Whole>
-std::string list_of(std::span<const Whole> numbers) {
+// A forest with larger masks is printed split by split: compilers would take long to read them.
+constexpr std::size_t kMaxMaskBytes = std::size_t{1} << 18;
+
+template <class Wholes>
+std::string list_of(const Wholes& numbers) {
   constexpr std::size_t kPerLine = 16;
+  if (numbers.empty()) return "    0,\n";  // arrays have an entry
   std::string text;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const bool ends = i % kPerLine == kPerLine - 1 || i + 1 == numbers.size();
@@ -140,7 +148,7 @@ class StepPrinter {
     }
     const std::size_t at = numbers_.add(title(fmt::format("weights to {} outputs", size)), weights);
     const std::string name = fmt::format("{}_{}", table_name("wires"), numbers.front().wire);
-    table("std::uint32_t", name, list_of(std::span<const std::size_t>(wires)));
+    table("std::uint32_t", name, list_of(wires));
     call(fmt::format("add_numbers<{}>({}, numbers + {}, {}, {} + {});", size, name, at, in_, out_,
                      begin));
   }
@@ -195,7 +203,7 @@ class StepPrinter {
 
   void print_own(const GatherStep& step) {
     const std::string name = table_name("wires");
-    table("std::uint32_t", name, list_of(std::span<const std::size_t>(step.wires)));
+    table("std::uint32_t", name, list_of(step.wires));
     call(fmt::format("gather({}, {}, {});", name, in_, out_));
   }
 
@@ -215,13 +223,48 @@ class StepPrinter {
     if (questions.empty()) questions = "    {0, 0, {0, 0}},\n";  // arrays have an entry
     const std::string asked = table_name("questions"), roots = table_name("roots");
     table("Question", asked, questions);
-    table("std::int32_t", roots, list_of(std::span<const std::int32_t>(step.plan.roots)));
+    table("std::int32_t", roots, list_of(step.plan.roots));
     const std::size_t leaves = numbers_.add(title("leaves of trees"), step.leaves);
     call(fmt::format("trees({}, {}, numbers + {}, {}, {});", asked, roots, leaves, in_, out_));
   }
 
   void print_own(const ForestStep& step) {
-    std::string splits, sizes;
+    const RankedColumns ranked(step);
+    const auto masks =
+        ranked.columns.empty() ? std::nullopt : leaf_masks(step.forest, ranked, kMaxMaskBytes);
+    masks ? print_masks(*masks, ranked) : print_splits(step);
+  }
+
+  void print_masks(const LeafMasks& masks, const RankedColumns& ranked) {
+    std::string columns, blocks;
+    for (std::size_t c = 0; c < ranked.columns.size(); ++c) {
+      const RankedColumn& own = ranked.columns[c];
+      columns +=
+          fmt::format("    {{{}, {}, {}, {}, {}}},\n", own.wire, masks.column_begin[c], own.first,
+                      own.cuts, own.is_category ? "-1" : fmt::format("{}", own.most));
+    }
+    for (const LeafMasks::Block& own : masks.blocks)
+      blocks += fmt::format("    {{{}, {}, {}, {}}},\n", own.first_line, own.first_tree,
+                            own.num_trees, own.leaves);
+    table("ForestColumn", table_name("columns"), columns);
+    table("ForestBlock", table_name("blocks"), blocks);
+    table("std::uint32_t", table_name("firsts"), list_of(ranked.firsts));
+    table("std::uint16_t", table_name("line_of"), list_of(masks.line_of));
+    tables_ += "alignas(64) ";
+    table("std::uint32_t", table_name("lines"), list_of(masks.lines));
+    if (!masks.pairs.empty()) table("std::uint8_t", table_name("pairs"), list_of(masks.pairs));
+    const std::size_t cuts = numbers_.add(title("thresholds of splits"), ranked.cuts);
+    const std::size_t leaves = numbers_.add(title("leaves of trees"), masks.leaves);
+    call(fmt::format(
+        "{}[0] = masked_forest({}, {}, {{{}, numbers + {}, {}, {}, {}, numbers + {}}}, {});", out_,
+        table_name("columns"), table_name("blocks"), table_name("firsts"), cuts,
+        table_name("line_of"), table_name("lines"),
+        masks.pairs.empty() ? "nullptr" : table_name("pairs"), leaves, in_));
+  }
+
+  void print_splits(const ForestStep& step) {
+    std::string splits;
+    std::vector<std::size_t> sizes;
     std::vector<float> leaves;
     for (const DecisionTree& tree : step.forest.trees) {
       for (const DecisionSplit& split : tree.splits) {
@@ -231,19 +274,16 @@ class StepPrinter {
                               float_literal(is_category ? 0 : split.threshold), split.missing_right,
                               split.next[0], split.next[1]);
       }
+      sizes.push_back(tree.splits.size());
       leaves.insert(leaves.end(), tree.leaves.begin(), tree.leaves.end());
     }
     if (splits.empty()) splits = "    {0, -1, 0, false, {0, 0}},\n";  // arrays have an entry
-    std::vector<std::size_t> counts;
-    for (const DecisionTree& tree : step.forest.trees) counts.push_back(tree.splits.size());
-    std::vector<std::uint32_t> sets = step.forest.sets;
-    if (sets.empty()) sets.push_back(0);
     table("Split", table_name("splits"), splits);
-    table("std::uint32_t", table_name("sizes"), list_of(std::span<const std::size_t>(counts)));
-    table("std::uint32_t", table_name("sets"), list_of(std::span<const std::uint32_t>(sets)));
+    table("std::uint32_t", table_name("sizes"), list_of(sizes));
+    table("std::uint32_t", table_name("sets"), list_of(step.forest.sets));
     const std::size_t at = numbers_.add(title("leaves of trees"), leaves);
-    call(fmt::format("{}[0] = forest({}, {}, {}, numbers + {}, {});", out_, table_name("splits"),
-                     table_name("sizes"), table_name("sets"), at, in_));
+    call(fmt::format("{}[0] = walked_forest({}, {}, {}, numbers + {}, {});", out_,
+                     table_name("splits"), table_name("sizes"), table_name("sets"), at, in_));
   }
 
   void print_own(const ReluStep& step) {

@@ -53,37 +53,39 @@ HWY_INLINE void and_lines(const LeafMasks& own, std::size_t block, const float* 
   for (std::size_t i = 0; i < kParts; ++i) hn::Store(parts[i], d, masks + i * kLanes);
 }
 
-// Rows `in` + 0, 1, ... of [inputs][stride].
-template <std::size_t Rows>
-HWY_INLINE void masked_rows(const LeafMasks& own, const RankedColumns& ranked, const float* in,
-                            std::size_t stride, float* scratch, float* out) {
-  const std::size_t num_columns = ranked.columns.size(), num_blocks = own.blocks.size();
-  for (std::size_t r = 0; r < Rows; ++r) {
-    for (std::size_t c = 0; c < num_columns; ++c) {
-      const RankedColumn& column = ranked.columns[c];
-      const std::uint32_t rank = ranked.rank(column, in[column.wire * stride + r]);
-      const auto entry = own.column_begin[c] + rank * static_cast<std::uint32_t>(num_blocks);
-      std::memcpy(scratch + r * num_columns + c, &entry, sizeof entry);
-    }
+// Where line_of has the lines of block 0 for one row; input i is in[i * stride].
+HWY_INLINE void find_entries(const LeafMasks& own, const RankedColumns& ranked, const float* in,
+                             std::size_t stride, float* entries) {
+  const auto num_blocks = static_cast<std::uint32_t>(own.blocks.size());
+  for (std::size_t c = 0; c < ranked.columns.size(); ++c) {
+    const RankedColumn& column = ranked.columns[c];
+    const std::uint32_t rank = ranked.rank(column, in[column.wire * stride]);
+    const std::uint32_t entry = own.column_begin[c] + rank * num_blocks;
+    std::memcpy(entries + c, &entry, sizeof entry);
   }
-  float sums[Rows] = {};
+}
+
+// Adds the leaves of the trees of a block to the sum of each row. entries: [Rows][num_columns].
+template <std::size_t Rows>
+HWY_INLINE void add_block(const LeafMasks& own, std::size_t b, const float* entries,
+                          std::size_t num_columns, float* out) {
   alignas(64) std::uint32_t masks[Rows][kBlockWords];
-  for (std::size_t b = 0; b < num_blocks; ++b) {
-    const LeafMasks::Block& block = own.blocks[b];
-    for (std::size_t r = 0; r < Rows; ++r)
-      and_lines(own, b, scratch + r * num_columns, num_columns, masks[r]);
-    const float* leaves = own.leaves.data() + block.leaves;
-    if (own.pairs.empty()) {
-      for (std::size_t t = 0; t < block.num_trees; ++t, leaves += 32) {
-        for (std::size_t r = 0; r < Rows; ++r) sums[r] += leaves[std::countr_zero(masks[r][t])];
-      }
-      continue;
+  for (std::size_t r = 0; r < Rows; ++r)
+    and_lines(own, b, entries + r * num_columns, num_columns, masks[r]);
+  float sums[Rows];
+  for (std::size_t r = 0; r < Rows; ++r) sums[r] = out[r];
+  const LeafMasks::Block& block = own.blocks[b];
+  const float* leaves = own.leaves.data() + block.leaves;
+  if (own.pairs.empty()) {
+    for (std::size_t t = 0; t < block.num_trees; ++t, leaves += 32) {
+      for (std::size_t r = 0; r < Rows; ++r) sums[r] += leaves[std::countr_zero(masks[r][t])];
     }
+  } else {
     const std::uint8_t* pairs = own.pairs.data() + block.first_tree;
     std::size_t pair = 0;
     for (std::size_t t = 0; t < block.num_trees; ++t) {
       float values[Rows] = {};
-      for (std::size_t last = pair + pairs[t]; pair < last; ++pair, leaves += 65) {
+      for (const std::size_t end = pair + pairs[t]; pair < end; ++pair, leaves += 65) {
         for (std::size_t r = 0; r < Rows; ++r) {
           std::uint64_t bits;
           std::memcpy(&bits, masks[r] + 2 * pair, sizeof bits);
@@ -98,13 +100,24 @@ HWY_INLINE void masked_rows(const LeafMasks& own, const RankedColumns& ranked, c
 
 void masked_row(const LeafMasks& masks, const RankedColumns& ranked, const float* in,
                 float* scratch, float* out) {
-  masked_rows<1>(masks, ranked, in, 1, scratch, out);
+  find_entries(masks, ranked, in, 1, scratch);
+  *out = 0;
+  for (std::size_t b = 0; b < masks.blocks.size(); ++b)
+    add_block<1>(masks, b, scratch, ranked.columns.size(), out);
 }
 
+// Block by block, so that its lines stay in the nearest cache.
 void masked_tile(const LeafMasks& masks, const RankedColumns& ranked, const float* in,
                  float* scratch, float* out) {
-  for (std::size_t r = 0; r < kTile; r += kRowsAtOnce)
-    masked_rows<kRowsAtOnce>(masks, ranked, in + r, kTile, scratch, out + r);
+  const std::size_t num_columns = ranked.columns.size();
+  for (std::size_t r = 0; r < kTile; ++r) {
+    find_entries(masks, ranked, in + r, kTile, scratch + r * num_columns);
+    out[r] = 0;
+  }
+  for (std::size_t b = 0; b < masks.blocks.size(); ++b) {
+    for (std::size_t r = 0; r < kTile; r += kRowsAtOnce)
+      add_block<kRowsAtOnce>(masks, b, scratch + r * num_columns, num_columns, out + r);
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -118,7 +131,7 @@ HWY_EXPORT(masked_row);
 HWY_EXPORT(masked_tile);
 
 std::size_t masked_scratch_size(const RankedColumns& ranked) {
-  return kRowsAtOnce * ranked.columns.size();
+  return kTile * ranked.columns.size();
 }
 void masked_row(const LeafMasks& masks, const RankedColumns& ranked, const float* in,
                 float* scratch, float* out) {

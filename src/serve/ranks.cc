@@ -5,6 +5,12 @@
 
 namespace espalier {
 
+namespace {
+
+constexpr float kBeyond = std::numeric_limits<float>::max();  // above every cell
+
+}  // namespace
+
 RankedColumns::RankedColumns(const ForestStep& step) : of_wire(step.inputs.size(), kNone) {
   std::vector<std::vector<float>> thresholds(step.inputs.size());
   std::vector<bool> is_read(step.inputs.size());
@@ -39,9 +45,9 @@ RankedColumns::RankedColumns(const ForestStep& step) : of_wire(step.inputs.size(
       column.most =
           std::max(column.most, static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(next - at, 0)));
     }
-    cuts.push_back(std::numeric_limits<float>::infinity());
+    cuts.push_back(kBeyond);
     cuts.insert(cuts.end(), own.begin(), own.end());
-    cuts.insert(cuts.end(), column.most, std::numeric_limits<float>::infinity());
+    cuts.insert(cuts.end(), column.most, kBeyond);
   }
 }
 

@@ -31,7 +31,7 @@ struct RankedColumns {
   std::vector<RankedColumn> columns;
   std::vector<std::uint32_t> of_wire;  // which column an input is; kNone: no split reads it
   std::vector<std::uint32_t> firsts;   // the least rank of a cell from a keypoint on
-  std::vector<float> cuts;             // of each column: infinity, its thresholds, infinities
+  std::vector<float> cuts;  // of each column: the largest float, its thresholds, largest floats
 
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
