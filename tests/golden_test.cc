@@ -14,6 +14,7 @@
 #include "espalier/model.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
+#include "support/reference_mean.h"
 
 namespace espalier {
 namespace {
@@ -38,17 +39,16 @@ std::vector<double> reference_scores(const Model& model, const Table& table) {
   const ModelData& data = model.data();
   const Label& label = data.schema.label;
   const Dataset rows = encode_to_predict(data.schema, table);
+  const Dataset cells = read_features(data.schema, table);
   std::vector<double> scores;
   for (std::size_t i = 0; i < rows.num_rows; ++i) {
     for (std::size_t s = 0; s < label.num_scores(); ++s) {
       std::vector<double> row(rows.row(i), rows.row(i) + rows.num_features);
       if (label.num_levels() > 1) row.push_back(static_cast<double>(label.level_position(s)));
-      double sum = 0;
-      for (const ModelMember& member : data.members)
-        sum += member.network().evaluate(row)[label.has_many_classes() ? s : 0];
+      const std::span<const float> own(cells.row(i), cells.num_features);
       const double turn = label.score_direction(s) < 0 ? -1 : 1;
       scores.push_back(label.offsets[s] + rows.offset(i) +
-                       turn * label.scale * sum / static_cast<double>(data.members.size()));
+                       turn * label.scale * reference_mean(data, row, own, s));
     }
   }
   return scores;
@@ -74,9 +74,19 @@ class GoldenFile : public testing::TestWithParam<fs::path> {
   const Expected expected_ = read_expected(path_);
 };
 
+// Files of older formats have trees as networks, and are saved as format 3.
 TEST_P(GoldenFile, KeepsItsBytesAndItsHash) {
   EXPECT_EQ(model_.hash(), expected_.hash);
-  EXPECT_EQ(format_model(model_.data()), read_file(path_).view());
+  const std::string saved = format_model(model_.data());
+  const bool is_old = path_.parent_path().filename() < "format3";
+  if (is_old && count_members(model_.data()).trees > 0) {
+    const Model again = Model::from_bytes(saved);
+    EXPECT_EQ(format_model(again.data()), saved);
+    const Table rows = golden_rows(model_, path_);
+    EXPECT_EQ(again.predict(rows, Output::score, 1), model_.predict(rows, Output::score, 1));
+  } else {
+    EXPECT_EQ(saved, read_file(path_).view());
+  }
 }
 
 TEST_P(GoldenFile, IsProved) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parameters of a model as typed values: its promises, and the contents of each layer of each
-// network. `inspect`, the report page and the Python package read an Anatomy.
+// network and of each tree. `inspect`, the report page and the Python package read an Anatomy.
 //
 //   const espalier::Anatomy opened = espalier::anatomy(model);
 //   for (const espalier::LayerAnatomy& layer : opened.networks[0].layers) {
@@ -128,6 +128,31 @@ struct LayerAnatomy {
 struct NetworkAnatomy {
   std::vector<LayerAnatomy> layers;
   std::size_t num_scores = 0;  ///< outputs of the last layer
+  float weight = 1;            ///< in the mean
+};
+
+/// A split of a tree. It tests a number or an ordered feature by its value, a category by its word.
+struct SplitParts {
+  std::size_t feature = 0;     ///< of schema().features; their number: the level
+  float threshold = 0;         ///< values at or above it go right; -infinity: all values
+  bool missing_right = false;  ///< a number, ordered: whether missing values go right
+  /// A category: whether each of its words goes right, then an unseen one. Else empty.
+  std::vector<bool> words_right;
+  int left = 0;  ///< a split of the same tree, or the leaf ~left
+  int right = 0;
+};
+
+/// Splits and leaves in reading order: a split, all that lies left of it, all that lies right.
+struct TreeAnatomy {
+  std::vector<SplitParts> splits;
+  std::span<const float> leaves;
+};
+
+/// The output of a forest is the sum of one leaf of each tree.
+struct ForestAnatomy {
+  std::vector<TreeAnatomy> trees;
+  std::size_t num_leaf_orders = 0;  ///< pairs of leaves whose values monotonicity orders, reduced
+  float weight = 1;                 ///< in the mean
 };
 
 /// The prediction never decreases, or never increases, in a feature: to the last bit.
@@ -140,7 +165,9 @@ struct Promise {
 struct Anatomy {
   Model model;
   std::vector<Promise> promises;
-  std::vector<NetworkAnatomy> networks;  ///< the model averages their outputs
+  /// The model predicts from the weighted mean of the outputs of its networks and forests.
+  std::vector<NetworkAnatomy> networks;
+  std::vector<ForestAnatomy> forests;
 };
 
 Anatomy anatomy(const Model& model);

@@ -13,9 +13,9 @@ namespace espalier {
 
 class Model;
 
-/// The inequalities of one layer.
+/// The inequalities of one layer or of one forest.
 struct LayerProof {
-  std::string layer;             ///< "layer 4: lat(70x5)"
+  std::string layer;             ///< "network 2, layer 4: lat(70x5)", "forest 1: 65 trees"
   std::size_t inequalities = 0;  ///< checked
   std::size_t violations = 0;
 };
@@ -30,6 +30,7 @@ struct Certificate {
   std::vector<LayerProof> layers;   ///< of all members, in order
   std::size_t inequalities = 0;
   std::size_t violations = 0;          ///< violated inequalities
+  std::size_t leaf_orders = 0;         ///< inequalities between two leaves of a tree
   std::size_t pairs = 0;               ///< pairs of rows predicted
   std::size_t pair_violations = 0;     ///< pairs whose prediction moved in the wrong direction
   std::size_t crossings = 0;           ///< rows of these pairs whose levels were out of order

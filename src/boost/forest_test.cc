@@ -11,7 +11,6 @@
 #include <span>
 #include <vector>
 
-#include "boost/forest_network.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
 #include "support/effort.h"
@@ -61,64 +60,6 @@ double mean_loss(const SyntheticRows& rows, const std::vector<float>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i)
     sum += row_loss(objective, outputs[i], loss_row(rows.data, i / levels, i % levels)).loss;
   return sum / static_cast<double>(outputs.size());
-}
-
-TEST(ForestNetwork, GivesEveryTrainingRowTheSumOfItsLeaves) {
-  for (const Loss loss : kSyntheticLosses) {
-    for (const int leaves : {2, 7, 40}) {
-      const SyntheticRows rows(static_cast<std::uint64_t>(leaves), 700, loss);
-      const Forest forest = grown(rows, kNoRows, 12, leaves, 2);
-      ASSERT_EQ(forest.trees.size(), 12u);
-      ThreadPool pool(2);
-      const BinnedRows binned(forest.columns, rows.data, rows.label, pool);
-      std::vector<float> sums(binned.num_rows());
-      for (const Tree& tree : forest.trees) add_tree(tree, binned, sums);
-      const Network network = network_of(forest, rows.wires, MonotoneCalibrators::required);
-      const std::vector<float> outputs = network_outputs(network, rows.label, rows.data, pool);
-      ASSERT_EQ(outputs.size(), rows.data.num_rows * rows.label.num_levels());
-      for (std::size_t i = 0; i < sums.size(); ++i) {
-        if (rows.has_unseen_category(i / rows.label.num_levels())) continue;
-        ASSERT_NEAR(outputs[i], sums[i], 1e-4);
-      }
-      EXPECT_LT(mean_loss(rows, outputs), 0.97 * mean_loss(rows, std::vector<float>(sums.size())));
-    }
-  }
-}
-
-TEST(ForestNetwork, MeetsEveryInequalityOfItsMonotoneColumns) {
-  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(40, 8); ++seed) {
-    const SyntheticRows rows(seed, 300, kSyntheticLosses[seed % std::size(kSyntheticLosses)]);
-    const int leaves = 2 + static_cast<int>(seed * seed % 60);
-    const Forest forest = grown(rows, kNoRows, 10, leaves, 1);
-    for (const auto calibrators : {MonotoneCalibrators::required, MonotoneCalibrators::all}) {
-      const Network network = network_of(forest, rows.wires, calibrators);
-      std::size_t inequalities = 0;
-      check_network(
-          network, [](const std::string& culprit) { FAIL() << culprit; },
-          [&](int, const Check& check) { inequalities += check.inequalities; });
-      EXPECT_GT(inequalities, 0u);
-    }
-  }
-}
-
-// So that trees grow under every order that their network will be checked for.
-TEST(ForestNetwork, AsksForNoOrderThatItsTreesWereGrownWithout) {
-  std::size_t count = 0;
-  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(40, 8); ++seed) {
-    const SyntheticRows rows(seed, 300, kSyntheticLosses[seed % std::size(kSyntheticLosses)]);
-    const Forest forest = grown(rows, kNoRows, 10, 2 + static_cast<int>(seed * seed % 60), 1);
-    for (const auto calibrators : {MonotoneCalibrators::required, MonotoneCalibrators::all}) {
-      const Network network = network_of(forest, rows.wires, calibrators);
-      for (std::size_t g = 0; g < forest.trees.size(); ++g) {
-        const std::vector<Order> known = leaf_orders(forest.trees[g], forest.columns);
-        for (const Order& order : network.layer(2).inequalities(static_cast<int>(g)).orders) {
-          EXPECT_TRUE(std::ranges::find(known, order) != known.end());
-          ++count;
-        }
-      }
-    }
-  }
-  EXPECT_GT(count, 1000u);
 }
 
 void expect_equal(const Forest& forest, const Forest& expected) {

@@ -14,6 +14,7 @@
 #include "espalier/predictor.h"
 #include "eval/counter_examples.h"
 #include "model/label_json.h"
+#include "model/leaf_orders.h"
 #include "model/model_data.h"
 #include "model/model_file.h"
 
@@ -23,7 +24,7 @@ namespace {
 
 constexpr std::size_t kMaxCulprits = 20;
 
-void check_member(const ModelData& model, std::size_t m, Certificate& certificate) {
+void check_network(const ModelData& model, std::size_t m, Certificate& certificate) {
   const Network& network = model.members[m].network();
   const std::string member = model.members.size() > 1 ? fmt::format("network {}, ", m + 1) : "";
   const auto layer_name = [&](int l) {
@@ -45,6 +46,24 @@ void check_member(const ModelData& model, std::size_t m, Certificate& certificat
         certificate.violations += check.violations;
         layer = l + 1;
       });
+}
+
+// The forests of a model are counted apart from its networks.
+void check_forest(const ModelData& model, std::size_t m, Certificate& certificate) {
+  const auto before = std::ranges::count_if(model.members.begin(),
+                                            model.members.begin() + static_cast<std::ptrdiff_t>(m),
+                                            [](const auto& own) { return !own.is_network(); });
+  const DecisionForest& forest = model.members[m].forest();
+  const std::string name = fmt::format("forest {}", before + 1);
+  const Check check = check_forest(forest, model.schema, [&](const std::string& culprit) {
+    if (certificate.culprits.size() < kMaxCulprits)
+      certificate.culprits.push_back(fmt::format("{}: {}", name, culprit));
+  });
+  certificate.layers.push_back({fmt::format("{}: {} trees", name, forest.trees.size()),
+                                check.inequalities, check.violations});
+  certificate.inequalities += check.inequalities;
+  certificate.violations += check.violations;
+  certificate.leaf_orders += count_leaf_orders(forest, model.schema);
 }
 
 // The offsets of levels come before the layers.
@@ -114,7 +133,10 @@ Certificate verify_model(const Model& model, std::string hash, const VerifyOptio
   const ModelData& data = model.data();
   certificate.levels = level_names(model.schema().label);
   check_offsets(model.schema().label, certificate);
-  for (std::size_t m = 0; m < data.members.size(); ++m) check_member(data, m, certificate);
+  for (std::size_t m = 0; m < data.members.size(); ++m) {
+    data.members[m].is_network() ? check_network(data, m, certificate)
+                                 : check_forest(data, m, certificate);
+  }
   if (certificate.holds()) pairs_to_try(model, options, certificate);
   return certificate;
 }

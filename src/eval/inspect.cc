@@ -67,6 +67,43 @@ Json to_json(const TreeTable& tree, const LayerAnatomy& layer) {
   return nodes;
 }
 
+// A split has its test, then where rows go that pass it to the left and to the right: "splits" of
+// the same tree and "leaves" are counted from 0, leaf n as -1 - n. Without a threshold all values
+// go right.
+Json to_json(const SplitParts& split, const Schema& schema) {
+  Json json = Json::object();
+  if (split.feature == schema.features.size()) {
+    json["feature"] = nullptr;
+    json["threshold"] = split.threshold;
+  } else {
+    const Feature& feature = schema.features[split.feature];
+    json["feature"] = feature.name;
+    if (feature.kind == FeatureKind::category) {
+      Json words = Json::array();
+      for (std::size_t code = 0; code + 1 < split.words_right.size(); ++code)
+        if (split.words_right[code]) words.push_back(feature.categories[code]);
+      json["words_right"] = words;
+      json["unseen_right"] = static_cast<bool>(split.words_right.back());
+    } else {
+      json["threshold"] = std::isinf(split.threshold) ? Json() : Json(split.threshold);
+      json["missing_right"] = split.missing_right;
+    }
+  }
+  json["left"] = split.left;
+  json["right"] = split.right;
+  return json;
+}
+
+Json to_json(const ForestAnatomy& forest, const Schema& schema) {
+  Json trees = Json::array();
+  for (const TreeAnatomy& tree : forest.trees) {
+    Json splits = Json::array();
+    for (const SplitParts& split : tree.splits) splits.push_back(to_json(split, schema));
+    trees.push_back({{"splits", splits}, {"leaves", list(tree.leaves)}});
+  }
+  return {{"weight", forest.weight}, {"leaf_orders", forest.num_leaf_orders}, {"trees", trees}};
+}
+
 // Adds the parts of a layer to its JSON, a function for each kind; those without numbers add
 // nothing.
 struct PartsToJson {
@@ -269,8 +306,8 @@ std::size_t count_of(const Json& training, const char* key) {
   return found && found->is_whole() && found->get<double>() >= 0 ? found->get<std::size_t>() : 0;
 }
 
-// "networks      2, averaged" and "trees         310, 0.4 of the mean"
-std::string members_text(const Model& model) {
+// "networks      2, averaged" and "trees         310, 0.4 of the mean; 4319 orders between leaves"
+std::string members_text(const Model& model, const Anatomy& opened) {
   const auto [networks, trees] = count_members(model.data());
   std::string out;
   if (networks > 1) out += fmt::format("networks      {}, averaged\n", networks);
@@ -280,6 +317,9 @@ std::string members_text(const Model& model) {
   const Json* const share = options && options->is_object() ? options->find("tree_share") : nullptr;
   out += fmt::format("trees         {}", trees);
   if (share && share->is_number()) out += fmt::format(", {} of the mean", share->get<double>());
+  std::size_t orders = 0;
+  for (const ForestAnatomy& forest : opened.forests) orders += forest.num_leaf_orders;
+  if (orders > 0) out += fmt::format("; {} orders between leaves", orders);
   return out + "\n";
 }
 
@@ -356,12 +396,15 @@ std::string inspect_json(const Model& model) {
     for (const Pair& pair : schema.pairs)
       json["pairs"].push_back(to_json(pair, schema, surface_of(predictor, pair)));
   }
+  const Anatomy opened = anatomy(model);
   json["networks"] = Json::array();
-  for (const NetworkAnatomy& network : anatomy(model).networks) {
+  for (const NetworkAnatomy& network : opened.networks) {
     Json layers = Json::array();
     for (const LayerAnatomy& layer : network.layers) layers.push_back(to_json(layer));
-    json["networks"].push_back({{"layers", layers}});
+    json["networks"].push_back({{"weight", network.weight}, {"layers", layers}});
   }
+  for (const ForestAnatomy& forest : opened.forests)
+    json["forests"].push_back(to_json(forest, model.schema()));
   return json.dump();
 }
 
@@ -382,12 +425,13 @@ std::string inspect_text(const Model& model) {
   std::string out = what_is_predicted(model.schema());
   out += fmt::format("\narchitecture  {}\nparameters    {}\nhash          {}\n",
                      model.architecture(), model.num_parameters(), model.hash());
-  out += members_text(model);
+  const Anatomy opened = anatomy(model);
+  out += members_text(model, opened);
   append_training(model, out);
   append_features(model.schema(), out);
   append_pairs(model, out);
+  if (opened.networks.empty()) return out + kServing;
   if (model.num_members() > 1) out += "\nthe first network:\n";
-  const Anatomy opened = anatomy(model);
   append_layers(opened.networks.front(), out);
   append_curves(opened.networks.front(), out);
   append_wiring(opened.networks.front(), out);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "core/float_rank.h"
@@ -34,8 +33,7 @@ float beside(const Feature& feature, float threshold, std::int64_t places) {
 
 TreeThresholds::TreeThresholds(const Model& model) : features_(model.schema().features) {
   for (const ModelMember& member : model.data().members) {
-    if (std::optional<DecisionForest> forest = forest_of(member, model.schema()))
-      forests_.push_back(std::move(*forest));
+    if (!member.is_network()) forests_.push_back(member.forest());
   }
   for (std::uint32_t f = 0; f < forests_.size(); ++f) {
     for (std::uint32_t t = 0; t < forests_[f].trees.size(); ++t) {

@@ -31,7 +31,7 @@ Model model_of_trees(Random& random) {
   float* leaves = network.params().data() + network.offset(kTrees);
   for (std::size_t i = 0; i < network.layer(kTrees).num_params(); ++i)
     leaves[i] = static_cast<float>(random.normal());
-  data->members.push_back(std::move(network));
+  data->members.push_back(forest_of(network, data->schema).value());
   return Model(std::move(data));
 }
 
@@ -136,7 +136,7 @@ Model planted(Monotonicity direction, std::size_t categories, float threshold) {
   params[4 + categories / 2] = 1;  // one of the words
   const float leaves[] = {0, 0, 0, -1, 1};
   std::ranges::copy(leaves, params.end() - std::ssize(leaves));
-  data->members.push_back(std::move(network));
+  data->members.push_back(forest_of(network, data->schema).value());
   return Model(std::move(data));
 }
 

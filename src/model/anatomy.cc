@@ -7,7 +7,9 @@
 #include <numeric>
 
 #include "core/default_floats.h"
+#include "encode/encode.h"
 #include "encode/pairs.h"
+#include "model/leaf_orders.h"
 #include "model/model_data.h"
 #include "model/visit_layer.h"
 
@@ -157,6 +159,37 @@ LayerAnatomy layer_of(const Network& network, int index, std::vector<NamedWire> 
   return opened;
 }
 
+std::vector<bool> words_right(const DecisionForest& forest, std::uint32_t set,
+                              const Feature& feature) {
+  std::vector<bool> right;
+  for (std::size_t code = 0; code <= num_own_categories(feature); ++code)
+    right.push_back(forest.has(set, code));
+  return right;
+}
+
+ForestAnatomy forest_of(const DecisionForest& forest, const Schema& schema) {
+  ForestAnatomy opened{.num_leaf_orders = count_leaf_orders(forest, schema)};
+  for (const DecisionTree& tree : forest.trees) {
+    TreeAnatomy& own = opened.trees.emplace_back();
+    own.leaves = tree.leaves;
+    for (const DecisionSplit& split : tree.splits) {
+      const bool is_category = split.feature < schema.features.size() &&
+                               schema.features[split.feature].kind == FeatureKind::category;
+      SplitParts& parts = own.splits.emplace_back();
+      parts.feature = split.feature;
+      parts.left = split.next[0];
+      parts.right = split.next[1];
+      if (is_category) {
+        parts.words_right = words_right(forest, split.set, schema.features[split.feature]);
+      } else {
+        parts.threshold = split.threshold;
+        parts.missing_right = split.missing_right;
+      }
+    }
+  }
+  return opened;
+}
+
 }  // namespace
 
 Anatomy anatomy(const Model& model) {
@@ -174,8 +207,14 @@ Anatomy anatomy(const Model& model) {
         {.name = name_of(pair, model.schema()), .monotone = pair.is_grid(), .pair = &pair});
   if (model.schema().label.num_levels() > 1) inputs.push_back({.name = "level", .monotone = true});
   for (const ModelMember& member : model.data().members) {
+    if (!member.is_network()) {
+      opened.forests.push_back(forest_of(member.forest(), model.schema()));
+      opened.forests.back().weight = member.weight;
+      continue;
+    }
     const Network& network = member.network();
     NetworkAnatomy& own = opened.networks.emplace_back();
+    own.weight = member.weight;
     own.num_scores = static_cast<std::size_t>(network.num_scores());
     std::vector<NamedWire> wires = inputs;
     for (int l = 0; l < network.num_layers(); ++l) {

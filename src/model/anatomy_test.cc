@@ -156,22 +156,48 @@ std::vector<float> known_cells(const Schema& schema, Random& random) {
   }
 }
 
-TEST(Anatomy, IsEnoughToComputeEveryNetwork) {
+// Cells that training knew: a category's is the index of its word.
+float by_hand(const ForestAnatomy& forest, const std::vector<float>& cells, std::size_t level) {
+  float sum = 0;
+  for (const TreeAnatomy& tree : forest.trees) {
+    int at = tree.splits.empty() ? ~0 : 0;
+    while (at >= 0) {
+      const SplitParts& split = tree.splits[static_cast<std::size_t>(at)];
+      const float value =
+          split.feature < cells.size() ? cells[split.feature] : static_cast<float>(level);
+      const bool right = !split.words_right.empty()
+                             ? split.words_right[static_cast<std::size_t>(value)]
+                         : std::isnan(value) ? split.missing_right
+                                             : value >= split.threshold;
+      at = right ? split.right : split.left;
+    }
+    sum += tree.leaves[static_cast<std::size_t>(~at)];
+  }
+  return sum;
+}
+
+TEST(Anatomy, IsEnoughToComputeEveryMember) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Random random(seed);
     const Model model = random_model(random);
     const Anatomy opened = anatomy(model);
-    ASSERT_EQ(opened.networks.size(), model.data().members.size());
+    ASSERT_EQ(opened.networks.size() + opened.forests.size(), model.data().members.size());
     for (int i = 0; i < 10; ++i) {
       const std::vector<float> cells = known_cells(model.schema(), random);
-      const std::size_t levels = model.schema().label.num_levels();
-      const std::vector<double> row = encoded_row(model.schema(), cells, random.below(levels));
+      const std::size_t level = random.below(model.schema().label.num_levels());
+      const std::vector<double> row = encoded_row(model.schema(), cells, level);
       std::vector<double> wires(cells.begin(), cells.end());
       wires.insert(wires.end(), row.begin() + std::ssize(cells), row.end());
       for (std::size_t m = 0; m < opened.networks.size(); ++m) {
         const double wanted = model.data().members[m].network().evaluate(row)[0];
         ASSERT_NEAR(by_hand(opened.networks[m], wires)[0], wanted, 1e-3 * (1 + std::abs(wanted)))
             << "seed " << seed << ": " << model.architecture();
+      }
+      for (std::size_t f = 0; f < opened.forests.size(); ++f) {
+        const ModelMember& member = model.data().members[opened.networks.size() + f];
+        EXPECT_EQ(opened.forests[f].weight, member.weight);
+        EXPECT_EQ(by_hand(opened.forests[f], cells, level),
+                  evaluate(member.forest(), model.schema(), cells, level));
       }
     }
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/leaf_orders.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +10,7 @@
 #include "constraints/orders.h"
 #include "core/float_rank.h"
 #include "encode/encode.h"
+#include "model/model_file.h"
 
 namespace espalier {
 
@@ -199,7 +202,10 @@ Check check_forest(const DecisionForest& forest, const Schema& schema, const Cul
     total += check_orders(tree.leaves, leaf_orders(forest, tree, schema), tell);
     total += check_finite(tree.leaves, tell);
   }
-  return total;
+  const double largest = largest_output(forest);
+  if (largest <= kLargestOutput) return total;
+  sink(fmt::format("its output may reach {:.3g}, wanted at most {:.3g}", largest, kLargestOutput));
+  return total += {.inequalities = 1, .violations = 1};
 }
 
 std::size_t count_leaf_orders(const DecisionForest& forest, const Schema& schema) {

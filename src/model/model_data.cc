@@ -26,25 +26,13 @@ Wire wire_of(const Pair& pair, const Schema& schema) {
 
 }  // namespace
 
-std::optional<DecisionForest> forest_of(const ModelMember& member, const Schema& schema) {
-  if (!member.is_network()) return member.forest();
-  return forest_of(member.network(), schema);
-}
-
 MemberCounts count_members(const ModelData& model) {
-  using enum LayerKind;
-  constexpr LayerKind kForest[] = {gather, cal, tree, sum};
   MemberCounts counts;
   for (const ModelMember& member : model.members) {
-    if (!member.is_network()) {
-      counts.trees += static_cast<int>(member.forest().trees.size());
-      continue;
-    }
-    const std::vector<LayerSpec>& layers = member.network().architecture().layers;
-    if (std::ranges::equal(layers, kForest, {}, &LayerSpec::kind)) {
-      counts.trees += member.network().layer(2).num_outputs();
-    } else {
+    if (member.is_network()) {
       ++counts.networks;
+    } else {
+      counts.trees += static_cast<int>(member.forest().trees.size());
     }
   }
   return counts;

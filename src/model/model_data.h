@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -44,12 +43,10 @@ struct ModelData {
   std::vector<ModelMember> members;
   std::string training_json;       // an object
   std::string version = kVersion;  // of the library that trained it
+  std::string file_hash = {};      // of the file that it was read from
 };
 
-/// The forest that a member is, or that its network is: see model/forest.h.
-std::optional<DecisionForest> forest_of(const ModelMember& member, const Schema& schema);
-
-/// Members that are networks, and the trees of the others, which boost/forest_network.h builds.
+/// Members that are networks, and the trees of the others.
 struct MemberCounts {
   int networks = 0;
   int trees = 0;

@@ -143,9 +143,9 @@ TEST(ModelFile, NumbersThatAreNotFiniteAreRefused) {
 
 TEST(ModelFile, ANewerVersionIsNamed) {
   std::string bytes = format_model(small_model());
-  bytes[8] = 3;
+  bytes[8] = 4;
   repair_checksum(bytes);
-  EXPECT_THAT(error_of(bytes), HasSubstr("format version 3, this program reads versions 1 to 2"));
+  EXPECT_THAT(error_of(bytes), HasSubstr("format version 4, this program reads versions 1 to 3"));
 }
 
 // The small model with a piece of its header replaced, and length and checksum made right again.
@@ -268,7 +268,7 @@ TEST(ModelFile, NestedHeadersAndTooManyNetworksAreRefused) {
               HasSubstr("header: nested deeper than 64"));
   std::string many = "\"architectures\":[";
   for (int i = 0; i < 2000; ++i) many += "\"lin(1)\",";
-  EXPECT_THAT(error_with("\"architectures\":[", many), HasSubstr("2001 networks"));
+  EXPECT_THAT(error_with("\"architectures\":[", many), HasSubstr("2001 members"));
 }
 
 TEST(ModelFile, TextThatIsNotUtf8IsRefused) {

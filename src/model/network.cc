@@ -101,13 +101,6 @@ void Network::project() {
   }
 }
 
-void Network::scale_scores(double factor) {
-  int last = num_layers() - 1;
-  while (layer(last).num_params() == 0) --last;
-  for (float& value : params().subspan(offset(last), layer(last).num_params()))
-    value = static_cast<float>(factor * value);
-}
-
 std::vector<double> Network::evaluate(std::span<const double> row) const {
   std::vector<double> in(row.begin(), row.end()), out;
   for (int l = 0; l < num_layers(); ++l) {

@@ -64,10 +64,6 @@ class Network {
   /// [num_scores][kTile].
   void backward(Scratch& scratch, const float* grad_out, float* grad_params) const;
 
-  /// Multiplies the scores by a number > 0: the parameters of the last layer that has any. What
-  /// holds between them still does, since all are multiplied alike and rounding keeps their order.
-  void scale_scores(double factor);
-
   /// Moves the parameters to the nearest ones that meet every inequality.
   void project();
 

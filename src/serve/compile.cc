@@ -161,9 +161,8 @@ ForestStep forest_step(DecisionForest forest, const Schema& schema) {
 }
 
 std::vector<Step> compile_member(const ModelMember& member, const Schema& schema) {
-  std::optional<DecisionForest> forest = forest_of(member, schema);
-  if (!forest) return compile(member.network());
-  return {forest_step(std::move(*forest), schema)};
+  if (member.is_network()) return compile(member.network());
+  return {forest_step(member.forest(), schema)};
 }
 
 }  // namespace

@@ -133,7 +133,9 @@ const Schema& Model::schema() const noexcept { return data_->schema; }
 std::string Model::architecture() const {
   // A gather that only permutes comes back when the architecture is built again; one that chooses
   // its wires does so by the size of the lattices that read them.
-  Architecture shown = data_->members.front().network().architecture();
+  const auto network = std::ranges::find_if(data_->members, &ModelMember::is_network);
+  if (network == data_->members.end()) return "trees";
+  Architecture shown = network->network().architecture();
   const LayerSpec* lattices = nullptr;
   for (auto layer = shown.layers.rbegin(); layer != shown.layers.rend(); ++layer) {
     if (layer->kind == LayerKind::lat) lattices = &*layer;
@@ -160,7 +162,14 @@ std::string Model::architecture() const {
 
 std::size_t Model::num_parameters() const noexcept {
   std::size_t total = 0;
-  for (const ModelMember& member : data_->members) total += member.network().params().size();
+  for (const ModelMember& member : data_->members) {
+    if (member.is_network()) {
+      total += member.network().params().size();
+      continue;
+    }
+    for (const DecisionTree& tree : member.forest().trees)
+      total += tree.splits.size() + tree.leaves.size();
+  }
   return total;
 }
 
@@ -170,7 +179,9 @@ int Model::num_members() const noexcept { return static_cast<int>(data_->members
 
 const std::string& Model::training_json() const noexcept { return data_->training_json; }
 
-std::string Model::hash() const { return model_hash(to_bytes()); }
+std::string Model::hash() const {
+  return data_->file_hash.empty() ? model_hash(to_bytes()) : data_->file_hash;
+}
 
 CsvOptions Model::csv_options() const { return csv_options(CsvOptions{}); }
 

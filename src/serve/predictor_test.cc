@@ -17,6 +17,7 @@
 #include "support/effort.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
+#include "support/reference_mean.h"
 #include "support/schema_rows.h"
 
 namespace espalier {
@@ -41,9 +42,7 @@ double reference_score(const Model& model, std::span<const float> cells, std::si
   const Label& label = schema.label;
   const std::vector<double> row = encoded_row(schema, cells, score);
   const double own = schema.beside.contains(Role::offset) ? usable_offset(cells.back()) : 0;
-  double sum = 0;
-  for (const ModelMember& member : model.data().members) sum += member.network().evaluate(row)[0];
-  const double mean = sum / static_cast<double>(model.data().members.size());
+  const double mean = reference_mean(model.data(), row, cells, score);
   return std::clamp<double>(label.offsets[score] + own + label.scale * mean,
                             -std::numeric_limits<float>::max(), std::numeric_limits<float>::max());
 }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "espalier/train.h"
-#include "model/network.h"
+#include "model/model_data.h"
 #include "train/problem.h"
 #include "train/team.h"
 
@@ -44,7 +44,7 @@ struct Fit {
 
 /// What a fit gives.
 struct Member {
-  Network network;
+  ModelMember fitted;               // its weight means nothing yet
   std::vector<Epoch> history = {};  // of networks
   Epoch best = {};
   std::int64_t rows = 0;  // that the fit has read

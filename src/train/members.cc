@@ -59,10 +59,10 @@ std::string format_member(const Problem& p, Member& member) {
                   .calibrators = p.options->monotone_calibrators,
                   .members = {},
                   .training_json = "{}"};
-  model.members.push_back(std::move(member.network));
+  model.members.push_back(std::move(member.fitted));
   StateWriter writer;
   writer(format_model(model), "member");
-  member.network = std::move(model.members.front().network());
+  member.fitted = std::move(model.members.front());
   writer.list(member.history, "history");
   visit_fields(member.best, writer);
   writer(member.rows, "rows");
@@ -74,8 +74,8 @@ Member parse_member(const std::string& bytes, const std::string& place) {
   StateReader visit(reader);
   std::string model;
   visit(model, "member");
-  Member member{.network = std::move(
-                    parse_model(model, place, Inequalities::must_hold).members.front().network())};
+  Member member{.fitted =
+                    std::move(parse_model(model, place, Inequalities::must_hold).members.front())};
   visit.list(member.history, "history");
   visit_fields(member.best, visit);
   visit(member.rows, "rows");
@@ -183,7 +183,7 @@ class MemberFits {
       job.result = FittedMember{.number = job.number, .member = *std::move(member)};
       if (part->valid.num_rows > 0)
         job.result->valid_rows =
-            network_outputs(job.result->member.network, p_.schema.label, part->valid, team);
+            member_outputs(job.result->member.fitted, p_.schema, part->valid, team);
     }
     job.seconds = watch.seconds();
   }

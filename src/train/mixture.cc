@@ -132,15 +132,12 @@ class Mixer {
     return rotation_->mean_of(sums);
   }
 
-  // The model is the plain mean of its members, so that those of one kind, which have some weight
-  // together, are scaled. Networks alone are not.
+  // Members of one kind have some weight together. Those of a model with one kind weigh 1 each.
   void add(std::vector<FittedMember>& members, double weight, ModelData& model) const {
-    const std::size_t others = options_.tree_share < 1 ? members_.networks.size() : 0;
-    const double all = static_cast<double>(others + members_.forests.size());
     for (FittedMember& each : members) {
-      if (weight < 1)
-        each.member.network.scale_scores(all / static_cast<double>(members.size()) * weight);
-      model.members.push_back(std::move(each.member.network));
+      each.member.fitted.weight =
+          weight < 1 ? static_cast<float>(weight / static_cast<double>(members.size())) : 1;
+      model.members.push_back(std::move(each.member.fitted));
     }
   }
 

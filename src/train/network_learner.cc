@@ -47,7 +47,7 @@ class NetworkFit {
     Epoch best = trainer.run();
     best.member = fit_.number;
     if (best.epoch == 0) return std::nullopt;
-    return Member{.network = std::move(network_),
+    return Member{.fitted = std::move(network_),
                   .history = std::move(history_),
                   .best = best,
                   .rows = trainer.rows_done()};

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "model/model_data.h"
+#include "serve/member_outputs.h"
 #include "table/gather.h"
 
 namespace espalier {
@@ -38,14 +38,17 @@ std::string Team::from_first(std::string_view own) {
   return std::move(gather(is_first() ? own : std::string_view()).front());
 }
 
-std::vector<float> network_outputs(const Network& network, const Label& label, const Dataset& data,
-                                   Team& team) {
-  if (team.ranks() == nullptr) return network_outputs(network, label, data, team.pool());
+namespace {
+
+// Each rank computes some of the rows: outputs(begin, end).
+template <class Outputs>
+std::vector<float> divided(const Label& label, const Dataset& data, Team& team,
+                           const Outputs& outputs) {
+  if (team.ranks() == nullptr) return outputs(0, data.num_rows);
   const auto size = static_cast<std::size_t>(team.ranks()->size());
   const auto rank = static_cast<std::size_t>(team.ranks()->rank());
   const auto begin = [&](std::size_t q) { return data.num_rows * q / size; };
-  const std::vector<float> own =
-      network_outputs(network, label, data, begin(rank), begin(rank + 1), team.pool());
+  const std::vector<float> own = outputs(begin(rank), begin(rank + 1));
   std::vector<float> all(data.num_rows * label.num_scores());
   std::vector<std::span<std::byte>> receive;
   for (std::size_t q = 0; q < size; ++q) {
@@ -54,6 +57,22 @@ std::vector<float> network_outputs(const Network& network, const Label& label, c
   }
   tell_all(*team.ranks(), std::as_bytes(std::span(own)), receive);
   return all;
+}
+
+}  // namespace
+
+std::vector<float> network_outputs(const Network& network, const Label& label, const Dataset& data,
+                                   Team& team) {
+  return divided(label, data, team, [&](std::size_t begin, std::size_t end) {
+    return network_outputs(network, label, data, begin, end, team.pool());
+  });
+}
+
+std::vector<float> member_outputs(const ModelMember& member, const Schema& schema,
+                                  const Dataset& data, Team& team) {
+  return divided(schema.label, data, team, [&](std::size_t begin, std::size_t end) {
+    return member_outputs(member, schema, data, begin, end, team.pool());
+  });
 }
 
 }  // namespace espalier

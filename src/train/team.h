@@ -14,7 +14,7 @@
 #include "core/thread_pool.h"
 #include "encode/dataset.h"
 #include "espalier/ranks.h"
-#include "model/network.h"
+#include "model/model_data.h"
 
 namespace espalier {
 
@@ -53,5 +53,9 @@ class Team {
 /// As network_outputs of model/model_data.h, the rows divided.
 std::vector<float> network_outputs(const Network& network, const Label& label, const Dataset& data,
                                    Team& team);
+
+/// As member_outputs of serve/member_outputs.h, the rows divided.
+std::vector<float> member_outputs(const ModelMember& member, const Schema& schema,
+                                  const Dataset& data, Team& team);
 
 }  // namespace espalier

@@ -17,6 +17,7 @@
 #include "core/stopwatch.h"
 #include "espalier/error.h"
 #include "model/label_json.h"
+#include "model/leaf_orders.h"
 #include "model/model_file.h"
 #include "train/checkpoint.h"
 #include "train/crystal_search.h"
@@ -87,8 +88,13 @@ void require_proof(const ModelData& model) {
     throw Error(ErrorKind::unsupported, "the trained parameters break an inequality: " + culprit);
   };
   check_levels(model.schema.label, fail);
-  for (const ModelMember& member : model.members)
-    check_network(member.network(), fail, [](int, const Check&) {});
+  for (const ModelMember& member : model.members) {
+    if (member.is_network()) {
+      check_network(member.network(), fail, [](int, const Check&) {});
+    } else {
+      check_forest(member.forest(), model.schema, fail);
+    }
+  }
   require_finite_scores(model, [&](const std::string& why) {
     throw Error(ErrorKind::data,
                 fmt::format("label '{}': its values are too large: {}; divide them "

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "boost/bins.h"
+#include "boost/decision_forest.h"
 #include "boost/forest.h"
-#include "boost/forest_network.h"
 #include "model/model_data.h"
 #include "objective/loss.h"
 #include "train/policy.h"
@@ -90,7 +90,7 @@ std::optional<Member> TreeLearner::fit(const Problem& p, const Fit& fit) const {
        .goes_on = goes_on,
        .start = start});
   if (forest.trees.empty() || fit.team->stop_requested()) return std::nullopt;
-  return Member{.network = network_of(forest, wires, options.monotone_calibrators),
+  return Member{.fitted = decision_forest(forest, p.schema),
                 .rows = rows_of(static_cast<std::int64_t>(forest.trees.size()), p)};
 }
 

@@ -255,6 +255,14 @@ inline Network random_trees(const Schema& schema, MonotoneCalibrators calibrator
   return network;
 }
 
+// The same as a forest, if it can be one.
+inline ModelMember random_forest(const Schema& schema, MonotoneCalibrators calibrators,
+                                 const Random& random) {
+  Network trees = random_trees(schema, calibrators, random);
+  if (auto forest = forest_of(trees, schema)) return *std::move(forest);
+  return trees;
+}
+
 inline Model random_model_of(Schema schema, Random& random) {
   auto data = std::make_shared<ModelData>();
   data->schema = std::move(schema);
@@ -263,7 +271,12 @@ inline Model random_model_of(Schema schema, Random& random) {
   for (unsigned m = 0; m < members; ++m)
     data->members.push_back(random_network(data->schema, data->calibrators, random));
   if (data->schema.label.num_outputs() == 1 && random.split(79).uniform() < 0.3)
-    data->members.push_back(random_trees(data->schema, data->calibrators, random.split(80)));
+    data->members.push_back(random_forest(data->schema, data->calibrators, random.split(80)));
+  if (random.split(81).uniform() < 0.5) {
+    Random weights = random.split(82);
+    for (ModelMember& member : data->members)
+      member.weight = static_cast<float>(0.01 + weights.uniform());
+  }
   return Model(std::move(data));
 }
 
