@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "core/file.h"
+#include "encode/encode.h"
 #include "encode/roles.h"
 #include "espalier/certificate.h"
 #include "espalier/csv.h"

@@ -52,16 +52,6 @@ constexpr Loss kAllLosses[] = {Loss::squared_error, Loss::absolute_error, Loss::
                                Loss::log_loss,      Loss::poisson,        Loss::gamma,
                                Loss::tweedie};
 
-// Of all rows at all levels.
-double mean_loss(const SyntheticRows& rows, const std::vector<float>& outputs) {
-  const Objective objective(rows.label, rows.data);
-  const std::size_t levels = rows.label.num_levels();
-  double sum = 0;
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    sum += row_loss(objective, outputs[i], loss_row(rows.data, i / levels, i % levels)).loss;
-  return sum / static_cast<double>(outputs.size());
-}
-
 void expect_equal(const Forest& forest, const Forest& expected) {
   ASSERT_EQ(forest.trees.size(), expected.trees.size());
   for (std::size_t t = 0; t < forest.trees.size(); ++t) {

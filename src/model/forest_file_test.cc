@@ -52,7 +52,7 @@ ModelData small_model() {
                             .learns_missing = true},
                            {.name = "color",
                             .kind = FeatureKind::category,
-                            .words = {"red", "blue"},
+                            .categories = {"red", "blue"},
                             .shares = {0.75f, 0.25f}},
                            {.name = "z", .keypoints = {0, 4}, .typical = 3}};
   model.schema.label = {.name = "y", .offsets = {0}};
