@@ -152,7 +152,7 @@ Model small_model(const std::string& architecture, int trees = 0) {
   options.epochs = 1;
   options.ensemble = 1;
   options.trees = trees;
-  options.tree_share = trees > 0 ? 0.5 : -1;
+  if (trees > 0) options.tree_share = 0.5;
   options.threads = 1;
   return train(simulate({.rows = 1000, .numbers = 6, .categories = 2}), options).model;
 }
