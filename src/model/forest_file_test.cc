@@ -27,7 +27,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string error_of(const std::string& bytes) {
+std::string refusal_of(const std::string& bytes) {
   try {
     parse_model(bytes, "m.esp", Inequalities::must_hold);
   } catch (const Error& error) {
@@ -44,7 +44,7 @@ std::string with_checksum(std::string bytes) {
 }
 
 // A network and a tree: x >= 1, behind it the color, and before it whether x is missing.
-ModelData small_model() {
+ModelData model_with_forest() {
   ModelData model;
   model.schema.features = {{.name = "x",
                             .monotonicity = Monotonicity::increasing,
@@ -76,14 +76,14 @@ ModelData small_model() {
 }
 
 TEST(ForestFile, AMixtureIsFormat3AndReadsBackToTheSameBytes) {
-  const std::string bytes = format_model(small_model());
+  const std::string bytes = format_model(model_with_forest());
   EXPECT_EQ(bytes[8], 3);
   const ModelData read = parse_model(bytes, "m.esp", Inequalities::must_hold);
   EXPECT_EQ(format_model(read), bytes);
   ASSERT_EQ(read.members.size(), 2u);
   EXPECT_EQ(read.members[0].weight, 0.25f);
   EXPECT_EQ(read.members[1].weight, 0.75f);
-  EXPECT_EQ(read.members[1].forest(), small_model().members[1].forest());
+  EXPECT_EQ(read.members[1].forest(), model_with_forest().members[1].forest());
   // A split takes 8 bytes, a leaf 4, a tree 4 more.
   std::string forest;
   put_forest(forest, read.members[1].forest(), read.schema);
@@ -91,23 +91,23 @@ TEST(ForestFile, AMixtureIsFormat3AndReadsBackToTheSameBytes) {
 }
 
 TEST(ForestFile, EveryBitFlipAndEveryTruncationIsRefused) {
-  const std::string bytes = format_model(small_model());
+  const std::string bytes = format_model(model_with_forest());
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string flipped = bytes;
       flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
-      ASSERT_NE(error_of(flipped), "no error") << "byte " << i << ", bit " << bit;
+      ASSERT_NE(refusal_of(flipped), "no error") << "byte " << i << ", bit " << bit;
     }
-    ASSERT_NE(error_of(bytes.substr(0, i)), "no error") << i;
+    ASSERT_NE(refusal_of(bytes.substr(0, i)), "no error") << i;
     if (i >= 8) {
-      ASSERT_NE(error_of(with_checksum(bytes.substr(0, i))), "no error") << i;
+      ASSERT_NE(refusal_of(with_checksum(bytes.substr(0, i))), "no error") << i;
     }
   }
 }
 
 // What is read of damaged bytes is written again as these bytes, and can be checked.
 TEST(ForestFile, WhatIsReadOfDamagedForestsIsWrittenAgain) {
-  const ModelData model = small_model();
+  const ModelData model = model_with_forest();
   std::string bytes;
   put_forest(bytes, model.members[1].forest(), model.schema);
   Random random(3);
@@ -149,9 +149,9 @@ TEST(ForestFile, RandomForestsReadBack) {
 
 // The error when a forest is changed before it is written.
 std::string error_with(const std::function<void(DecisionForest&)>& change) {
-  ModelData model = small_model();
+  ModelData model = model_with_forest();
   change(std::get<DecisionForest>(model.members[1].fitted));
-  return error_of(format_model(model));
+  return refusal_of(format_model(model));
 }
 
 TEST(ForestFile, AForestThatCannotBeIsRefused) {
@@ -194,7 +194,7 @@ TEST(ForestFile, AForestThatCannotBeIsRefused) {
 
 // The error when a member is changed in the header.
 std::string error_with_member(std::size_t member, const std::function<void(Json&)>& change) {
-  std::string bytes = format_model(small_model());
+  std::string bytes = format_model(model_with_forest());
   std::uint64_t size = 0;
   std::memcpy(&size, bytes.data() + 12, 8);
   Json header = Json::parse(bytes.substr(20, size));
@@ -203,7 +203,7 @@ std::string error_with_member(std::size_t member, const std::function<void(Json&
   bytes.replace(20, size, text);
   size = text.size();
   std::memcpy(bytes.data() + 12, &size, 8);
-  return error_of(with_checksum(bytes));
+  return refusal_of(with_checksum(bytes));
 }
 
 TEST(ForestFile, AMemberThatCannotBeIsRefused) {
@@ -221,7 +221,7 @@ TEST(ForestFile, AMemberThatCannotBeIsRefused) {
 }
 
 TEST(ForestFile, WhatOlderFormatsHoldIsNotFormat3) {
-  ModelData model = small_model();
+  ModelData model = model_with_forest();
   model.members.pop_back();
   std::string bytes = format_model(model);  // a weight
   EXPECT_EQ(bytes[8], 3);
@@ -230,11 +230,11 @@ TEST(ForestFile, WhatOlderFormatsHoldIsNotFormat3) {
   const std::size_t at = bytes.find("0.25,\"");
   bytes.replace(bytes.find("\"weight\":0.25"), 13, "\"weight\":1.00");
   EXPECT_EQ(at, bytes.npos);
-  EXPECT_THAT(error_of(with_checksum(bytes)), HasSubstr("format 3 for what format 1 holds"));
+  EXPECT_THAT(refusal_of(with_checksum(bytes)), HasSubstr("format 3 for what format 1 holds"));
 }
 
 TEST(ForestFile, VerifyNamesABrokenOrder) {
-  ModelData model = small_model();
+  ModelData model = model_with_forest();
   std::get<DecisionForest>(model.members[1].fitted).trees[0].leaves[2] = -2;
   const Model broken(std::make_shared<const ModelData>(
       parse_model(format_model(model), "m.esp", Inequalities::may_fail)));

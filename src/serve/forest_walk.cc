@@ -9,7 +9,7 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kWord = 32;
+constexpr std::size_t kWordBits = 32;
 
 ForestWalk::SplitKey key_of(const DecisionSplit& split) {
   return {split.feature, split.threshold, split.set, split.missing_right};
@@ -30,14 +30,15 @@ ForestWalk::ForestWalk(const DecisionForest& forest, const RankedColumns& ranked
   // Bit 0 is for the leaves.
   num_words_ = 1;
   for (std::size_t c = 0; c < of_column.size(); ++c) {
-    bits_[c] = {words_.size(), (of_column[c].size() + kWord - 1) / kWord};
+    bits_[c] = {words_.size(), (of_column[c].size() + kWordBits - 1) / kWordBits};
     words_.resize(words_.size() + bits_[c].count * ranked.columns[c].num_ranks);
     for (std::size_t i = 0; i < of_column[c].size(); ++i) {
       const DecisionSplit& split = *of_column[c][i];
-      bit_of[key_of(split)] = static_cast<std::uint32_t>(num_words_ * kWord + i);
+      bit_of[key_of(split)] = static_cast<std::uint32_t>(num_words_ * kWordBits + i);
       for (std::uint32_t r = 0; r < ranked.columns[c].num_ranks; ++r) {
         if (ranked.goes_right(forest, split, r))
-          words_[bits_[c].begin + r * bits_[c].count + i / kWord] |= std::uint32_t{1} << i % kWord;
+          words_[bits_[c].begin + r * bits_[c].count + i / kWordBits] |= std::uint32_t{1}
+                                                                         << i % kWordBits;
       }
     }
     num_words_ += bits_[c].count;
@@ -104,9 +105,9 @@ float ForestWalk::run(const RankedColumns& ranked, const float* in, std::size_t 
       for (std::size_t lane = 0; lane < kLanes; ++lane) {
         const Node node = nodes_[at[lane]];
         std::uint32_t word;
-        std::memcpy(&word, scratch + node.bit / kWord, sizeof word);
+        std::memcpy(&word, scratch + node.bit / kWordBits, sizeof word);
         // All ones where the row goes right.
-        const std::uint32_t mask = 0 - (word >> node.bit % kWord & 1);
+        const std::uint32_t mask = 0 - (word >> node.bit % kWordBits & 1);
         at[lane] = (node.right & mask) | ((at[lane] + 1) & ~mask);
       }
     }

@@ -9,7 +9,7 @@ namespace espalier {
 
 namespace {
 
-constexpr std::size_t kWord = 32;
+constexpr std::size_t kWordLeaves = 32;
 constexpr std::size_t kMaxLines = 65535;  // of a block
 
 using Line = std::array<std::uint32_t, kBlockWords>;
@@ -20,9 +20,9 @@ struct Stretch {
   std::uint32_t end = 0;
 
   void exclude_from(Line& line) const {
-    for (std::size_t w = begin / kWord; w * kWord < end; ++w) {
-      const std::size_t low = std::max<std::size_t>(begin, w * kWord) - w * kWord;
-      const std::size_t high = std::min<std::size_t>(end, (w + 1) * kWord) - w * kWord;
+    for (std::size_t w = begin / kWordLeaves; w * kWordLeaves < end; ++w) {
+      const std::size_t low = std::max<std::size_t>(begin, w * kWordLeaves) - w * kWordLeaves;
+      const std::size_t high = std::min<std::size_t>(end, (w + 1) * kWordLeaves) - w * kWordLeaves;
       const std::uint64_t bits = (std::uint64_t{1} << high) - (std::uint64_t{1} << low);
       line[w] &= ~static_cast<std::uint32_t>(bits);
     }
@@ -43,7 +43,7 @@ struct Step {
 };
 
 std::size_t words_of(const DecisionTree& tree, bool in_pairs) {
-  const std::size_t pairs = (tree.leaves.size() + 2 * kWord - 1) / (2 * kWord);
+  const std::size_t pairs = (tree.leaves.size() + 2 * kWordLeaves - 1) / (2 * kWordLeaves);
   return in_pairs ? 2 * pairs : 1;
 }
 
@@ -54,7 +54,7 @@ class Builder {
 
   std::optional<LeafMasks> build(std::size_t budget) {
     const bool in_pairs = std::ranges::any_of(
-        forest_.trees, [](const DecisionTree& tree) { return tree.leaves.size() > kWord; });
+        forest_.trees, [](const DecisionTree& tree) { return tree.leaves.size() > kWordLeaves; });
     for (const DecisionTree& tree : forest_.trees) {
       if (words_of(tree, in_pairs) > kBlockWords) return std::nullopt;
     }
@@ -84,11 +84,11 @@ class Builder {
         words = 0;
       }
       ++masks_.blocks.back().num_trees;
-      begins_.push_back(static_cast<std::uint32_t>(words * kWord));
+      begins_.push_back(static_cast<std::uint32_t>(words * kWordLeaves));
       words += own;
       if (in_pairs) masks_.pairs.push_back(static_cast<std::uint8_t>(own / 2));
-      const std::size_t step = in_pairs ? 2 * kWord : kWord;
-      for (std::size_t leaf = 0; leaf < own * kWord; leaf += step) {
+      const std::size_t step = in_pairs ? 2 * kWordLeaves : kWordLeaves;
+      for (std::size_t leaf = 0; leaf < own * kWordLeaves; leaf += step) {
         const std::size_t count = std::min(step, tree.leaves.size() - leaf);
         masks_.leaves.insert(masks_.leaves.end(),
                              tree.leaves.begin() + static_cast<std::ptrdiff_t>(leaf),
