@@ -189,6 +189,7 @@ class MemberFits {
   }
 
   void keep_state(int j, const MemberState& state) {
+    if (!run_.file.wanted()) return;
     run_.checkpoint.members[static_cast<std::size_t>(j)] = state;
     run_.file.write(run_.checkpoint);
   }

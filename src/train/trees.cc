@@ -62,19 +62,22 @@ std::optional<Member> TreeLearner::fit(const Problem& p, const Fit& fit) const {
   const Objective objective(p.schema.label, p.train);
   const TrainOptions& options = *p.options;
   const std::vector<Tree> start = trees_of(fit);
+  const auto keep = [&](std::span<const Tree> grown) {
+    std::string state;
+    put_trees(state, grown);
+    fit.keep_state(std::move(state));
+  };
   const auto goes_on = [&](std::span<const Tree> grown) {
+    if (fit.state_is_due()) keep(grown);
     const int trees = static_cast<int>(grown.size());
-    fit.team->agree_on_stop();
-    if (fit.team->stop_requested() || fit.state_is_due()) {
-      std::string state;
-      put_trees(state, grown);
-      fit.keep_state(std::move(state));
-    }
     fit.report(
         {.rows_done = rows_of(trees, p),
          .rows_total = rows_of(std::max(trees, std::min(options.trees.value(), kUsualTrees)), p),
          .last = {.member = fit.number},
          .trees = trees});
+    // A report may ask to stop, and a fit that is stopped keeps its state.
+    fit.team->agree_on_stop();
+    if (fit.team->stop_requested()) keep(grown);
     return !fit.team->stop_requested();
   };
   const Forest forest = grow_forest(
