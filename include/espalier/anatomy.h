@@ -133,11 +133,11 @@ struct NetworkAnatomy {
 
 /// A split of a tree. It tests a number or an ordered feature by its value, a category by its word.
 struct SplitParts {
-  std::size_t feature = 0;     ///< of schema().features; their number: the level
+  std::size_t feature = 0;     ///< of schema().features; their number: the position of the level
   float threshold = 0;         ///< values at or above it go right; -infinity: all values
   bool missing_right = false;  ///< a number, ordered: whether missing values go right
   /// A category: whether each of its words goes right, then an unseen one. Else empty.
-  std::vector<bool> words_right;
+  std::vector<bool> categories_right;
   int left = 0;  ///< a split of the same tree, or the leaf ~left
   int right = 0;
 };

@@ -80,10 +80,10 @@ Json to_json(const SplitParts& split, const Schema& schema) {
     json["feature"] = feature.name;
     if (feature.kind == FeatureKind::category) {
       Json words = Json::array();
-      for (std::size_t code = 0; code + 1 < split.words_right.size(); ++code)
-        if (split.words_right[code]) words.push_back(feature.categories[code]);
-      json["words_right"] = words;
-      json["unseen_right"] = static_cast<bool>(split.words_right.back());
+      for (std::size_t code = 0; code + 1 < split.categories_right.size(); ++code)
+        if (split.categories_right[code]) words.push_back(feature.categories[code]);
+      json["categories_right"] = words;
+      json["unseen_right"] = static_cast<bool>(split.categories_right.back());
     } else {
       json["threshold"] = std::isinf(split.threshold) ? Json() : Json(split.threshold);
       json["missing_right"] = split.missing_right;

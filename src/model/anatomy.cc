@@ -159,8 +159,8 @@ LayerAnatomy layer_of(const Network& network, int index, std::vector<NamedWire> 
   return opened;
 }
 
-std::vector<bool> words_right(const DecisionForest& forest, std::uint32_t set,
-                              const Feature& feature) {
+std::vector<bool> categories_right(const DecisionForest& forest, std::uint32_t set,
+                                   const Feature& feature) {
   std::vector<bool> right;
   for (std::size_t code = 0; code <= num_own_categories(feature); ++code)
     right.push_back(forest.has(set, code));
@@ -180,7 +180,8 @@ ForestAnatomy forest_of(const DecisionForest& forest, const Schema& schema) {
       parts.left = split.next[0];
       parts.right = split.next[1];
       if (is_category) {
-        parts.words_right = words_right(forest, split.set, schema.features[split.feature]);
+        parts.categories_right =
+            categories_right(forest, split.set, schema.features[split.feature]);
       } else {
         parts.threshold = split.threshold;
         parts.missing_right = split.missing_right;

@@ -157,16 +157,15 @@ std::vector<float> known_cells(const Schema& schema, Random& random) {
 }
 
 // Cells that training knew: a category's is the index of its word.
-float by_hand(const ForestAnatomy& forest, const std::vector<float>& cells, std::size_t level) {
+float by_hand(const ForestAnatomy& forest, const std::vector<float>& cells, float level) {
   float sum = 0;
   for (const TreeAnatomy& tree : forest.trees) {
     int at = tree.splits.empty() ? ~0 : 0;
     while (at >= 0) {
       const SplitParts& split = tree.splits[static_cast<std::size_t>(at)];
-      const float value =
-          split.feature < cells.size() ? cells[split.feature] : static_cast<float>(level);
-      const bool right = !split.words_right.empty()
-                             ? split.words_right[static_cast<std::size_t>(value)]
+      const float value = split.feature < cells.size() ? cells[split.feature] : level;
+      const bool right = !split.categories_right.empty()
+                             ? split.categories_right[static_cast<std::size_t>(value)]
                          : std::isnan(value) ? split.missing_right
                                              : value >= split.threshold;
       at = right ? split.right : split.left;
@@ -196,7 +195,7 @@ TEST(Anatomy, IsEnoughToComputeEveryMember) {
       for (std::size_t f = 0; f < opened.forests.size(); ++f) {
         const ModelMember& member = model.data().members[opened.networks.size() + f];
         EXPECT_EQ(opened.forests[f].weight, member.weight);
-        EXPECT_EQ(by_hand(opened.forests[f], cells, level),
+        EXPECT_EQ(by_hand(opened.forests[f], cells, static_cast<float>(row.back())),
                   evaluate(member.forest(), model.schema(), cells, level));
       }
     }
@@ -212,6 +211,10 @@ TEST(Anatomy, CountsWhatTheModelHas) {
     for (const NetworkAnatomy& network : opened.networks) {
       for (const LayerAnatomy& layer : network.layers) parameters += layer.num_parameters;
       EXPECT_EQ(network.num_scores, 1u);
+    }
+    for (const ForestAnatomy& forest : opened.forests) {
+      for (const TreeAnatomy& tree : forest.trees)
+        parameters += tree.splits.size() + tree.leaves.size();
     }
     EXPECT_EQ(parameters, model.num_parameters());
     for (const Promise& promise : opened.promises) {

@@ -54,7 +54,7 @@ ModelData model_with_forest() {
                             .kind = FeatureKind::category,
                             .categories = {"red", "blue"},
                             .shares = {0.75f, 0.25f}},
-                           {.name = "z", .keypoints = {0, 4}, .typical = 3}};
+                           {.name = "z", .keypoints = {-1, 0, 4}, .typical = 3}};
   model.schema.label = {.name = "y", .offsets = {0}};
   model.training_json = "{}";
   model.members.emplace_back(Network(parse_architecture("cal(2) lin(1)"), input_wires(model.schema),
@@ -159,7 +159,6 @@ TEST(ForestFile, AForestThatCannotBeIsRefused) {
   const auto split = [](DecisionForest& forest, std::size_t tree, std::size_t s) -> DecisionSplit& {
     return forest.trees[tree].splits[s];
   };
-  const float below = std::nextafter(1.0f, 0.0f);
   const std::pair<std::function<void(DecisionForest&)>, const char*> cases[] = {
       {[&](auto& f) { split(f, 0, 0).feature = 9; }, "tree 1 of a forest: no feature 9"},
       {[&](auto& f) { split(f, 0, 0).feature = 3; }, "no feature 3"},  // there is no level
@@ -167,7 +166,7 @@ TEST(ForestFile, AForestThatCannotBeIsRefused) {
       {[&](auto& f) { split(f, 0, 0).threshold = 3; }, "divides no encoded values"},
       {[&](auto& f) { split(f, 0, 0).threshold = INFINITY; }, "divides no encoded values"},
       {[&](auto& f) { split(f, 0, 0).threshold = NAN; }, "divides no encoded values"},
-      {[&](auto& f) { split(f, 1, 0).threshold = below; }, "divides no encoded values"},
+      {[&](auto& f) { split(f, 1, 0).threshold = 1e-9f; }, "divides no encoded values"},
       {[&](auto& f) { split(f, 0, 2).set = 1; }, "a set of categories that is not there"},
       {[&](auto& f) { split(f, 0, 2).missing_right = true; }, "sends missing values right"},
       {[](auto& f) { f.sets[0] = 8; }, "more categories than there are"},

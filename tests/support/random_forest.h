@@ -47,8 +47,7 @@ class RandomForest {
     const auto feature = static_cast<std::uint32_t>(random_.below(features + (levels > 1 ? 1 : 0)));
     DecisionSplit split{.feature = feature};
     if (feature == features) {
-      split.threshold =
-          static_cast<float>(schema_.label.level_position(1 + random_.below(levels - 1)));
+      split.threshold = static_cast<float>(1 + random_.below(levels - 1));
       return split;
     }
     const Feature& own = schema_.features[feature];
