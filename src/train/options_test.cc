@@ -18,7 +18,7 @@ namespace {
 
 // The message of the Error (argument) that `f` throws.
 template <class F>
-std::string error_of(const F& f) {
+std::string argument_error_of(const F& f) {
   try {
     f();
   } catch (const Error& error) {
@@ -28,13 +28,13 @@ std::string error_of(const F& f) {
   return "no error";
 }
 
-std::string error_of_json(const std::string& json) {
+std::string json_error_of(const std::string& json) {
   TrainOptions options;
-  return error_of([&] { apply_json(options, json, "config.json"); });
+  return argument_error_of([&] { apply_json(options, json, "config.json"); });
 }
 
 std::string error_of_options(const TrainOptions& options) {
-  return error_of([&] { validate(options); });
+  return argument_error_of([&] { validate(options); });
 }
 
 TrainOptions from_json(const std::string& json) {
@@ -57,7 +57,7 @@ TEST(Validate, NamesTheFieldItsValueAndItsRange) {
 TEST(Validate, NoNumberMeansThatTrainingChooses) {
   for (const char* json : {R"({"epochs": 0})", R"({"trees": -1})", R"({"tree_share": -1})",
                            R"({"learning_rate": 0})", R"({"weight_decay": -1})"})
-    EXPECT_NE(error_of([&] { validate(from_json(json)); }), "no error") << json;
+    EXPECT_NE(argument_error_of([&] { validate(from_json(json)); }), "no error") << json;
 }
 
 TEST(Json, TheWordAutoAndNullLeaveAValueOpen) {
@@ -74,8 +74,9 @@ TEST(Json, TheWordAutoAndNullLeaveAValueOpen) {
     apply_json(options, std::string("{\"schedule\": \"") + word + "\"}", "x");
     EXPECT_EQ(options.schedule, Schedule::automatic);
   }
-  EXPECT_NE(error_of([] { from_json(R"({"epochs": "few"})"); }).find("wanted a whole number"),
-            std::string::npos);
+  EXPECT_NE(
+      argument_error_of([] { from_json(R"({"epochs": "few"})"); }).find("wanted a whole number"),
+      std::string::npos);
 }
 
 TEST(Validate, RefusesWhatIsNotFinite) {
@@ -191,7 +192,7 @@ struct BadJson {
 class ApplyBadJson : public testing::TestWithParam<BadJson> {};
 
 TEST_P(ApplyBadJson, SaysWhatWasFoundAndWanted) {
-  EXPECT_EQ(error_of_json(GetParam().json), GetParam().message);
+  EXPECT_EQ(json_error_of(GetParam().json), GetParam().message);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -231,18 +232,18 @@ INSTANTIATE_TEST_SUITE_P(
                 R"(config.json: 'increasing': wanted a list of strings, found {"a":1})"}));
 
 TEST(ApplyJson, SaysWhereTextIsNotJson) {
-  const std::string message = error_of_json("{\"epochs\": 3,\n oops}");
+  const std::string message = json_error_of("{\"epochs\": 3,\n oops}");
   EXPECT_EQ(message.find("config.json: not JSON: line 2, column "), 0u) << message;
-  EXPECT_EQ(error_of_json("").find("config.json: not JSON: "), 0u);
+  EXPECT_EQ(json_error_of("").find("config.json: not JSON: "), 0u);
 }
 
 TEST(ApplyJson, RefusesTextThatIsNestedTooDeeply) {
-  EXPECT_EQ(error_of_json("{\"label\": " + std::string(100000, '[')),
+  EXPECT_EQ(json_error_of("{\"label\": " + std::string(100000, '[')),
             "config.json: nested deeper than 64");
 }
 
 TEST(ApplyJson, CutsLongValuesShort) {
-  const std::string message = error_of_json("{\"epochs\": \"" + std::string(1000, 'x') + "\"}");
+  const std::string message = json_error_of("{\"epochs\": \"" + std::string(1000, 'x') + "\"}");
   EXPECT_LT(message.size(), 120u);
 }
 
