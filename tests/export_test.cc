@@ -39,10 +39,15 @@ const std::vector<std::string> kCompilers = {"aarch64-linux-gnu-g++ -O2",
                                              "aarch64-linux-gnu-g++ -O3 -ffp-contract=fast"};
 #else
 // Every CPU, the fused multiply-add found at run time; none but that of the C library; all that the
-// compiler may do.
-const std::vector<std::string> kCompilers = {"g++ -O2", "g++ -O1 -DESPALIER_EXPORT_NO_DISPATCH",
-                                             "g++ -O3 -march=native",
-                                             "clang++ -O3 -march=native -ffp-contract=fast"};
+// compiler may do, and clang too if it is installed.
+std::vector<std::string> compilers() {
+  std::vector<std::string> list = {"g++ -O2", "g++ -O1 -DESPALIER_EXPORT_NO_DISPATCH",
+                                   "g++ -O3 -march=native"};
+  if (std::system("command -v clang++ > /dev/null") == 0)
+    list.push_back("clang++ -O3 -march=native -ffp-contract=fast");
+  return list;
+}
+const std::vector<std::string> kCompilers = compilers();
 #endif
 
 // Names and words that C++ does not take as they are, or that would like to leave their place.
@@ -166,10 +171,11 @@ Model lattice_model(Random& random, const std::string& architecture) {
 TEST(Header, GivesTheBitsOfThePredictor) {
   Random random(19);
   std::vector<ExportCase> cases = {case_of(loan_model()), case_of(hostile_model(random))};
-  for (int i = 0; i < effort(6, 1); ++i) cases.push_back(case_of(random_model(random)));
+  for (int i = 0; i < effort(3, 1); ++i) cases.push_back(case_of(random_model(random)));
   cases.push_back(case_of(lattice_model(random, "cal(6) lin(37) cal(4,-2:2) lat(37x1) sum")));
-  cases.push_back(case_of(lattice_model(
-      random, effort("cal(6) lin(170) lat(17x10) lin(1)", "cal(6) lin(34) lat(17x2) lin(1)"))));
+  cases.push_back(
+      case_of(lattice_model(random, effort("cal(6) lin(68) lat(17x4) lin(20) lat(2x10) lin(1)",
+                                           "cal(6) lin(34) lat(17x2) lin(1)"))));
   cases.push_back(case_of(random_model_of_classes(random)));
   cases.push_back(several_scores(random_one_score_model(random)));
   cases.push_back(case_of(loan_model()));
@@ -177,14 +183,14 @@ TEST(Header, GivesTheBitsOfThePredictor) {
   for (const std::string& compiler : kCompilers) {
     const CompiledHeaders headers(cases, compiler);
     for (std::size_t c = 0; c < cases.size(); ++c)
-      expect_bits(headers, c, cases[c], c == 0 ? effort(100'000, 1000) : effort(2'000, 200), random,
+      expect_bits(headers, c, cases[c], c == 0 ? effort(50'000, 1000) : effort(1'000, 200), random,
                   compiler);
   }
 }
 
 TEST(Header, GivesTheSameBitsInEveryFloatingPointMode) {
   std::vector<ExportCase> cases;
-  for (std::uint64_t seed = 1; seed <= effort(5u, 2u); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     Random random(seed);
     cases.push_back(case_of(random_model(random)));
   }
@@ -306,7 +312,7 @@ TEST(Header, KnowsTheWordsAsThePredictorDoes) {
 void expect_no_fall(std::size_t pairs) {
   Random random(5);
   std::vector<Model> models = {loan_model()};
-  for (int i = 0; i < effort(4, 1); ++i) models.push_back(random_model(random));
+  for (int i = 0; i < 2; ++i) models.push_back(random_model(random));
   std::vector<ExportCase> cases;
   for (const Model& model : models) cases.push_back(case_of(model));
   const CompiledHeaders headers(cases, kCompilers.back());
@@ -330,7 +336,7 @@ void expect_no_fall(std::size_t pairs) {
 
 TEST(Header, NeverFalls) {
   if (effort(false, true)) GTEST_SKIP() << "GivesTheBitsOfThePredictor, which never falls";
-  expect_no_fall(100'000);
+  expect_no_fall(50'000);
 }
 
 TEST(LongHeader, NeverFallsInTenMillionPairs) { expect_no_fall(10'000'000); }
@@ -347,8 +353,10 @@ std::string compiler_says(const ExportCase& own, const std::string& compiler) {
 TEST(Header, RefusesToBeCompiledWithFastMath) {
   Random random(1);
   const ExportCase own = case_of(random_model(random));
-  for (const char* compiler : {"g++ -Ofast", "g++ -O2 -funsafe-math-optimizations",
-                               "g++ -O2 -ffinite-math-only", "clang++ -O2 -ffast-math"})
+  std::vector<std::string> unsafe = {"g++ -Ofast", "g++ -O2 -funsafe-math-optimizations",
+                                     "g++ -O2 -ffinite-math-only"};
+  if (kCompilers.back().starts_with("clang++")) unsafe.push_back("clang++ -O2 -ffast-math");
+  for (const std::string& compiler : unsafe)
     EXPECT_THAT(compiler_says(own, compiler), HasSubstr("break the promise")) << compiler;
 }
 

@@ -22,7 +22,8 @@
 namespace espalier {
 
 inline constexpr const char* kWarnings =
-    "-std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wold-style-cast -Werror";
+    "-std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wold-style-cast -Werror "
+    "-Wfatal-errors";
 
 struct ExportCase {
   Program program;
