@@ -68,7 +68,8 @@ ModelData model_with_forest() {
                   {.feature = 0, .threshold = -infinity, .next = {~0, ~1}},
                   {.feature = 1, .next = {~2, ~3}}},
        .leaves = {5, -1, 0, 1}},
-      {.splits = {{.feature = 2, .threshold = 2, .missing_right = true, .next = {~0, ~1}}},
+      {.splits =
+           {{.feature = 2, .threshold = 1.99999976f, .missing_right = true, .next = {~0, ~1}}},
        .leaves = {2, -2}},
       {.splits = {}, .leaves = {0.5f}}};
   model.members.emplace_back(std::move(forest), 0.75f);
