@@ -291,7 +291,8 @@ void define_training(nb::module_& m) {
           [](TuneOptions* self, int trials, double minutes, std::optional<int> confirm, int folds,
              std::vector<std::string> search, std::vector<std::string> fix) {
             new (self)
-                TuneOptions{trials, minutes, confirm ? Auto<int>(*confirm) : Auto<int>(), folds, std::move(search), std::move(fix)};
+                TuneOptions{trials, minutes,           confirm ? Auto<int>(*confirm) : Auto<int>(),
+                            folds,  std::move(search), std::move(fix)};
           },
           "trials"_a, "minutes"_a, "confirm"_a.none(), "folds"_a, "search"_a, "fix"_a);
   m.def("train_fields", &fields_of<TrainOptions>);
