@@ -37,7 +37,7 @@ struct Exclusion {
 };
 
 // Ranks one after another with the same line.
-struct Step {
+struct MaskStep {
   std::uint32_t first_rank;
   Line line;
 };
@@ -150,7 +150,7 @@ class Builder {
   void exclude_codes(const std::vector<Exclusion>& own, std::uint32_t num_codes) {
     steps_.clear();
     for (std::uint32_t code = 0; code < num_codes; ++code) {
-      Line& line = steps_.emplace_back(Step{code, kAll}).line;
+      Line& line = steps_.emplace_back(MaskStep{code, kAll}).line;
       for (const Exclusion& each : own)
         each.going[forest_.has(each.split->set, code) ? 1 : 0].exclude_from(line);
     }
@@ -231,7 +231,7 @@ class Builder {
   std::vector<std::uint32_t> begins_;              // of each tree: its first bit in its block
   std::vector<Stretch> below_;                     // of each split of a tree
   std::vector<std::vector<Exclusion>> by_column_;  // of the block
-  std::vector<Step> steps_;                        // of one column
+  std::vector<MaskStep> steps_;                    // of one column
   std::vector<std::uint32_t> slots_;               // the lines of the block by their hash
   std::size_t slots_used_ = 0;
 };
