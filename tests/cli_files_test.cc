@@ -185,7 +185,7 @@ TEST_F(RandomFiles, AreNeverOverwrittenByTheRunThatReadsThem) {
       "evaluate loans.esp {0} >>",
       "importance loans.esp {0} --baseline {1} --repeats 1 --shared-rows 0 >>",
   };
-  for (int i = 0; i < effort(60, 12); ++i) {
+  for (int i = 0; i < effort(36, 12); ++i) {
     const std::string command = commands[static_cast<std::size_t>(i) % std::size(commands)];
     const Form data = random_form(fmt::format("data{}", i));
     const Form other = random_form(fmt::format("other{}", i));

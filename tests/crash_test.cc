@@ -138,7 +138,7 @@ TEST_F(LongCrash, ManyKills) {
 TEST_F(Crash, StoppedByASignalARunCanBeResumedToItsEnd) {
   make_table();
   const std::string args = "train loans.csv -o model.esp --epochs " +
-                           std::to_string(effort(3000, 600)) + " --ensemble 1 --valid-fraction 0" +
+                           std::to_string(effort(1500, 600)) + " --ensemble 1 --valid-fraction 0" +
                            kMonotone;
   must(args);
   const std::string undisturbed = read(path("model.esp"));

@@ -323,7 +323,7 @@ TEST_F(Fault, ATableOnDiskIsWholeOrAbsent) {
   for (const std::string function : {"open", "write", "close", "rename"}) {
     for (const std::string& how : {fmt::format("{}", ENOSPC), std::string("kill")}) {
       int call = 1;
-      for (;; call += effort(1, 4)) {
+      for (;; call += effort(2, 4)) {
         fs::remove_all(path("cache"));
         fs::create_directory(path("cache"));
         const auto result = run_spoilt(function, call, call, how, "cache", from_disk);

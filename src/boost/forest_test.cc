@@ -98,7 +98,7 @@ struct RandomForest {
 
 TEST(Forest, IsTheOneThatIsGrownPlainly) {
   std::size_t trees = 0;
-  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(70, 14); ++seed) {
+  for (std::uint64_t seed = 1; seed <= effort<std::uint64_t>(35, 14); ++seed) {
     SCOPED_TRACE(seed);
     const RandomForest problem(seed);
     const Forest expected =

@@ -28,8 +28,8 @@ void expect_rises(Value (*link)(float) noexcept, float first, float last) {
   }
 }
 
-TEST(Links, NeverFallOnAMillionNeighboursInEachBinade) {
-  const std::uint32_t kSteps = effort(1'000'000, 1000);
+TEST(Links, NeverFallOnNeighborsInEachBinade) {
+  const std::uint32_t kSteps = effort(250'000, 1000);
   for (int exponent = -30; exponent < 7; ++exponent) {
     const float start = std::ldexp(1.0f, exponent);
     const float end = std::bit_cast<float>(std::bit_cast<std::uint32_t>(start) + kSteps);

@@ -145,7 +145,7 @@ Table table_of(const Case& own, double size, std::uint64_t seed, std::size_t row
 
 TEST(InteractionSearch, FindsThePlantedPairForEveryLossAndSeed) {
   for (const Case& own : all_cases()) {
-    for (std::uint64_t seed = 1; seed <= effort(4u, 1u); ++seed) {
+    for (std::uint64_t seed = 1; seed <= effort(2u, 1u); ++seed) {
       TrainOptions options = own.options;
       options.seed = seed;
       const TrainResult found = train(table_of(own, 1, seed), options);
