@@ -30,7 +30,7 @@ pip = build/python/bin/pip --disable-pip-version-check
 # Tables that `make reproduce` makes, the quicker ones, and its flags.
 TABLES ?= adult compas auto-mpg heart
 REPRODUCE ?=
-FUZZERS = csv model config architecture tune table
+FUZZERS = $(patsubst tests/fuzz/%_fuzz.cc,%,$(wildcard tests/fuzz/*_fuzz.cc))
 # ON: the program trains on the processes of mpirun. Empty: as it was configured last, OFF at first.
 MPI ?=
 MPI_PACKAGES = libopenmpi-dev openmpi-bin

@@ -19,7 +19,7 @@
 namespace espalier {
 namespace {
 
-const std::uint64_t kModels = effort<std::uint64_t>(120, 12);
+const std::uint64_t kModels = effort<std::uint64_t>(60, 12);
 const std::size_t kPairs = effort(40'000, 2'000);
 
 // The evaluation of training: the same network in plain float32.
