@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that must not compile. The compiler checks each line; every rule also has code that compiles.
+// Code that must not compile. The compiler checks each line; every rule also has code that
+// compiles.
 #include <gtest/gtest.h>
 
 #include <type_traits>

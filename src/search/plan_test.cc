@@ -210,7 +210,7 @@ TEST(ClearlyLower, AcceptsAtMost5PercentOfSearchesWithNothingToGain) {
     for (const std::size_t repeats : {5u, 10u}) {
       for (const double noise : {0.1, 1.0}) {
         const SearchDraw draw{.mode = mode, .repeats = repeats, .noise = noise};
-        const double rate = accepted(draw, 800);
+        const double rate = accepted(draw, 1500);
         EXPECT_LE(rate, 0.05) << static_cast<int>(mode) << " " << repeats << " " << noise;
       }
     }
