@@ -26,6 +26,7 @@
 #include "espalier/simulate.h"
 #include "espalier/train.h"
 #include "espalier/tune.h"
+#include "support/bytes_without_choices.h"
 #include "support/effort.h"
 #include "support/metric_of.h"
 #include "support/temporary_folder.h"
@@ -274,7 +275,9 @@ TEST(EveryKindOfLabel, RecordedOptionsTrainTheSameModel) {
     const TrainResult first = train(table, kind.options);
     TrainOptions again = first.options;
     again.threads = 3;
-    EXPECT_EQ(train(table, again).model.hash(), first.model.hash()) << kind.name;
+    EXPECT_TRUE(bytes_without_choices(train(table, again).model) ==
+                bytes_without_choices(first.model))
+        << kind.name;
     const Model loaded = Model::from_bytes(first.model.to_bytes());
     EXPECT_EQ(loaded.hash(), first.model.hash()) << kind.name;
     EXPECT_EQ(bits(loaded.predict(table)), bits(first.model.predict(table))) << kind.name;
